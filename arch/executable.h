@@ -1,0 +1,95 @@
+// The executable file: what the compiler writes and the runtime loads. Little-endian, versioned, a table of
+// sections, a 64-bit content hash over everything after the header. docs/reference/executable.md is
+// generated from this.
+//
+//   header   magic "DPTYEXE\0", u32 version, u32 section count, u64 content hash
+//   sections { u32 id, u32 zero, u64 offset, u64 bytes } then the sections, each 64-byte aligned
+//
+// Records inside sections are written field by field (fields()), integers as fixed-width little-endian.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arch/memory_map.h"
+#include "arch/npu_config.h"
+#include "arch/ops.h"
+#include "base/result.h"
+#include "base/types.h"
+
+namespace deputy::arch {
+
+inline constexpr std::uint32_t kExecutableVersion = 1;
+inline constexpr std::uint32_t kNoTensor = 0xFFFFFFFF;  ///< an absent optional operand
+inline constexpr int kConstantAlign = 64;
+
+enum class Placement : std::uint8_t {
+  kRegion = 0,  ///< at `region` + `offset`
+  kNone = 1,    ///< no storage: lived only inside the NPU
+};
+
+/// A tensor with its place. Aliases (RESHAPE) are tensors with the same place.
+struct PlacedTensor {
+  TensorDesc desc;
+  Placement placement = Placement::kNone;
+  Region region = Region::kFastArena;
+  std::uint64_t offset = 0;           ///< bytes from the region's base
+  std::int32_t source_index = -1;     ///< index in the model file (TFLite tensor index)
+  bool constant = false;
+};
+
+/// A source operator: where it went, why, and what it has to compute.
+struct SourceOp {
+  std::string name;                   ///< the name of its first output tensor
+  OpKind kind = OpKind::CONV_2D;
+  std::int32_t source_index = -1;     ///< index in the model file
+  bool on_npu = false;
+  std::string reason;                 ///< why it is on the CPU; empty on the NPU
+  std::uint64_t macs = 0;             ///< multiply-accumulates of CONV/DEPTHWISE/FC/TRANSPOSE_CONV/BATCH_MATMUL
+};
+
+enum class StepKind : std::uint8_t { kHost = 0, kNpu = 1 };
+
+/// One step of the schedule; steps run in order.
+struct Step {
+  StepKind kind = StepKind::kHost;
+  std::uint32_t source_op = 0;              ///< kHost: index into ops
+  OpAttrs attrs;                            ///< kHost
+  std::uint32_t program = 0;                ///< kNpu: index into programs
+  std::vector<std::uint32_t> inputs;        ///< tensors read (kHost: operands in order, kNoTensor if absent)
+  std::vector<std::uint32_t> outputs;       ///< tensors written
+};
+
+/// A command stream for the NPU. Instruction tags are source-op indices.
+struct Program {
+  std::vector<std::uint32_t> words;
+  std::vector<std::uint32_t> source_ops;  ///< indices into Executable::ops, in execution order
+};
+
+struct Executable {
+  std::string model_name;
+  Numerics numerics = Numerics::kTflite;
+  NpuConfig target;                    ///< what the programs were tiled for; the driver compares it with CONFIG*
+  std::vector<PlacedTensor> tensors;
+  std::vector<std::uint32_t> inputs, outputs;  ///< tensors in graph order; a tensor may appear twice in outputs
+  std::vector<SourceOp> ops;           ///< in the model's order
+  std::vector<Step> steps;
+  std::vector<Program> programs;
+  std::vector<std::uint8_t> constants; ///< Region::kConstants
+  std::uint64_t fast_arena_bytes = 0;
+  std::uint64_t slow_arena_bytes = 0;
+};
+
+/// The file's bytes; equal executables give equal bytes.
+std::vector<std::uint8_t> write_executable(const Executable& executable);
+
+/// Parses and verifies: magic, version, hash, section bounds, every index, every tensor inside its region,
+/// operand counts and enum values. Never reads outside `bytes`, whatever they are.
+base::Result<Executable> read_executable(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// The content hash (FNV-1a, 64 bits) of a file that read_executable accepted.
+std::uint64_t content_hash(std::span<const std::uint8_t> bytes);
+
+}  // namespace deputy::arch

@@ -1,0 +1,101 @@
+// What an NPU of this family can be: the capabilities that the YAML sets, the compiler tiles for, the
+// registers report and the model is built from.
+#pragma once
+
+#include <cstdint>
+
+#include "base/fields.h"
+
+namespace deputy::arch {
+
+struct MacConfig {
+  std::int32_t oc_lanes = 8;
+  std::int32_t ic_lanes = 8;
+  std::int32_t pixels = 2;
+  std::int32_t dw_taps = 4;
+  std::int32_t accumulators = 2048;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.oc_lanes, Field{.name = "oc_lanes", .doc = "output channels computed at once", .min = 1, .max = 256});
+    v(s.ic_lanes, Field{.name = "ic_lanes", .doc = "input channels (or kernel taps) multiplied at once per output", .min = 1, .max = 256});
+    v(s.pixels, Field{.name = "pixels", .doc = "output pixels computed at once", .min = 1, .max = 64});
+    v(s.dw_taps, Field{.name = "dw_taps", .doc = "depthwise: kernel taps per cycle, channel lane and pixel", .min = 1, .max = 64});
+    v(s.accumulators, Field{.name = "accumulators", .doc = "int32 accumulators that CONV can hold between instructions", .min = 64, .max = 1048576});
+  }
+  std::int64_t per_cycle() const { return std::int64_t{oc_lanes} * ic_lanes * pixels; }
+};
+
+struct SpmConfig {
+  std::int32_t bytes = 131072;
+  std::int32_t bytes_per_cycle = 256;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.bytes, Field{.name = "bytes", .doc = "scratchpad size", .unit = "bytes", .min = 4096, .max = 33554432});
+    v(s.bytes_per_cycle, Field{.name = "bytes_per_cycle", .doc = "scratchpad bandwidth to the compute units", .unit = "bytes/cycle", .min = 1, .max = 8192});
+  }
+};
+
+struct VectorConfig {
+  std::int32_t out_lanes = 4;
+  std::int32_t ew_lanes = 4;
+  std::int32_t pool_lanes = 8;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.out_lanes, Field{.name = "out_lanes", .doc = "outputs requantised per cycle", .min = 1, .max = 1024});
+    v(s.ew_lanes, Field{.name = "ew_lanes", .doc = "element-wise and table results per cycle", .min = 1, .max = 1024});
+    v(s.pool_lanes, Field{.name = "pool_lanes", .doc = "pooling inputs reduced per cycle", .min = 1, .max = 1024});
+  }
+};
+
+struct NpuDmaConfig {
+  std::int32_t chunk_bytes = 1024;
+  std::int32_t outstanding = 4;
+  std::int32_t issue_cycles = 8;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.chunk_bytes, Field{.name = "chunk_bytes", .doc = "largest single bus transaction", .unit = "bytes", .min = 16, .max = 65536});
+    v(s.outstanding, Field{.name = "outstanding", .doc = "transactions in flight per queue", .min = 1, .max = 64});
+    v(s.issue_cycles, Field{.name = "issue_cycles", .doc = "set-up of one LOAD or STORE", .unit = "cycles", .min = 0, .max = 1000});
+  }
+};
+
+struct NpuControlConfig {
+  std::int32_t queue_depth = 16;
+  std::int32_t fetch_bytes = 512;
+  std::int32_t decode_cycles = 4;
+  std::int32_t start_cycles = 8;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.queue_depth, Field{.name = "queue_depth", .doc = "instructions waiting in each queue", .min = 1, .max = 1024});
+    v(s.fetch_bytes, Field{.name = "fetch_bytes", .doc = "command bytes fetched at once", .unit = "bytes", .min = 256, .max = 65536});
+    v(s.decode_cycles, Field{.name = "decode_cycles", .doc = "decode and dispatch of one instruction", .unit = "cycles", .min = 1, .max = 1000});
+    v(s.start_cycles, Field{.name = "start_cycles", .doc = "pipeline fill and drain of one compute instruction", .unit = "cycles", .min = 0, .max = 10000});
+  }
+};
+
+/// All the knobs of one NPU (YAML group "npu").
+struct NpuConfig {
+  double clock_mhz = 200;
+  MacConfig mac;
+  SpmConfig spm;
+  VectorConfig vec;
+  NpuDmaConfig dma;
+  NpuControlConfig ctrl;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.clock_mhz, Field{.name = "clock_mhz", .doc = "NPU clock", .unit = "MHz", .min = 1, .max = 5000});
+    v(s.mac, Field{.name = "mac", .doc = "MAC array"});
+    v(s.spm, Field{.name = "spm", .doc = "local scratchpad"});
+    v(s.vec, Field{.name = "vec", .doc = "output stage, element-wise and pooling units"});
+    v(s.dma, Field{.name = "dma", .doc = "load and store queues"});
+    v(s.ctrl, Field{.name = "ctrl", .doc = "command processor"});
+  }
+};
+
+}  // namespace deputy::arch

@@ -1,0 +1,47 @@
+#include "arch/registers.h"
+
+namespace deputy::arch {
+namespace {
+#define DEPUTY_REGISTER_ROW(constant, name, offset, access, reset, mask, doc) \
+  {name, offset, Access::access, reset, mask, doc},
+constexpr RegisterInfo kNpu[] = {DEPUTY_NPU_REGISTERS(DEPUTY_REGISTER_ROW)};
+constexpr RegisterInfo kDma[] = {DEPUTY_DMA_REGISTERS(DEPUTY_REGISTER_ROW)};
+constexpr RegisterInfo kIntc[] = {DEPUTY_INTC_REGISTERS(DEPUTY_REGISTER_ROW)};
+#undef DEPUTY_REGISTER_ROW
+}  // namespace
+
+std::span<const RegisterInfo> npu_registers() { return kNpu; }
+std::span<const RegisterInfo> dma_registers() { return kDma; }
+std::span<const RegisterInfo> intc_registers() { return kIntc; }
+
+std::string_view access_name(Access access) {
+  constexpr std::string_view kNames[] = {"RO", "RW", "WO", "W1C", "W1S"};
+  return kNames[static_cast<int>(access)];
+}
+
+std::string_view npu_error_text(NpuError error) {
+  switch (error) {
+    case NpuError::kNone: return "no error";
+    case NpuError::kTruncated: return "the command stream ends inside an instruction or without END";
+    case NpuError::kUnknownOpcode: return "unknown opcode";
+    case NpuError::kBadLength: return "instruction length does not fit its opcode";
+    case NpuError::kBadField: return "instruction field out of range";
+    case NpuError::kBadWait: return "wait on an instruction that is not earlier in the stream";
+    case NpuError::kSpmBounds: return "scratchpad address out of bounds";
+    case NpuError::kRegionBounds: return "transfer leaves its region";
+    case NpuError::kBus: return "bus error";
+    case NpuError::kAccumulators: return "more sums than accumulators";
+    case NpuError::kUnsupported: return "combination of fields that the datapath does not support";
+  }
+  return "unknown error";
+}
+
+std::string_view dma_error_text(DmaError error) {
+  switch (error) {
+    case DmaError::kNone: return "no error";
+    case DmaError::kBadDescriptor: return "malformed descriptor";
+    case DmaError::kBus: return "bus error";
+  }
+  return "unknown error";
+}
+}  // namespace deputy::arch

@@ -1,0 +1,75 @@
+// The one door between the software and the hardware. The runtime and the drivers see nothing else:
+// the simulator, the fake of the unit tests and a memory-mapped device all implement this.
+//
+// Everything that blocks does so inside wait_irq() or a call documented as taking time. In simulation the
+// host program is a SystemC thread, so these calls are where simulated time passes. A port is used by one
+// thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+
+namespace deputy {
+
+enum class MemoryKind : std::uint8_t { kSram, kDram };
+
+/// A block of shared memory, owned by whoever allocated it until free(). `host` is the CPU's mapping.
+struct SharedMemory {
+  std::uint64_t address = 0;  ///< bus address, what an engine is given
+  std::uint64_t bytes = 0;
+  std::uint8_t* host = nullptr;
+};
+
+/// Kinds of work the host CPU does, each with its own cost in the SoC's YAML.
+enum class CpuKernel : std::uint8_t {
+  kMacInt8 = 0,         ///< amount: multiply-accumulates of integer kernels
+  kMacFloat = 1,        ///< amount: multiply-accumulates of float kernels
+  kElementwise = 2,     ///< amount: elements of simple per-element arithmetic
+  kTranscendental = 3,  ///< amount: elements needing exp, tanh, division ...
+  kCopy = 4,            ///< amount: bytes moved without arithmetic
+  kControl = 5,         ///< amount: 1 per dispatched operation
+};
+inline constexpr int kCpuKernelCount = 6;
+
+/// Bytes of shared memory that CPU work reads or writes; they become bus traffic.
+struct MemoryTouch {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  bool write = false;
+};
+
+class HwPort {
+ public:
+  virtual ~HwPort() = default;
+
+  /// Register access by absolute bus address, 32 bits. Takes time. A bus error (nobody at that address)
+  /// reads as 0xFFFFFFFF and ignores writes; it counts in the port's bus_errors().
+  virtual std::uint32_t read32(std::uint64_t address) = 0;
+  virtual void write32(std::uint64_t address, std::uint32_t value) = 0;
+  virtual std::uint64_t bus_errors() const = 0;
+
+  /// Allocates shared memory, zeroed; `align` is a power of two. Fails when the memory is full. Takes no time.
+  virtual base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) = 0;
+  virtual void free(const SharedMemory& memory) = 0;
+
+  /// Cache maintenance before an engine reads (clean) and before the CPU reads (invalidate). Takes time.
+  virtual void clean(std::uint64_t address, std::uint64_t bytes) = 0;
+  virtual void invalidate(std::uint64_t address, std::uint64_t bytes) = 0;
+
+  /// Blocks until interrupt line `line` (arch::IrqLine) is pending or the deadline (absolute, now_ps() scale)
+  /// passes; false on a time-out. Does not acknowledge: the driver does, at the device and the controller.
+  virtual bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) = 0;
+
+  /// Time since the port came up, in picoseconds.
+  virtual std::uint64_t now_ps() = 0;
+
+  /// Charges CPU work: compute cycles by kernel kind and amount, and its memory traffic. Takes time.
+  virtual void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) = 0;
+
+  /// False when only time is simulated: data need not be computed or copied, every charge still counts.
+  virtual bool functional() const = 0;
+};
+
+}  // namespace deputy

@@ -1,0 +1,53 @@
+// What a simulation counted: plain data, no SystemC, the source of every report.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace deputy::soc {
+
+/// Bytes and transactions one initiator moved at one target.
+struct TrafficCount {
+  std::uint64_t read_bytes = 0, write_bytes = 0, transactions = 0;
+};
+
+/// One source operator's share of the NPU's work (instruction tag). Times absolute, in ps.
+struct NpuOpRecord {
+  std::uint32_t tag = 0;
+  std::uint64_t first_start_ps = 0, last_end_ps = 0;
+  std::uint64_t instructions = 0, macs = 0;
+  std::uint64_t compute_cycles = 0, mac_cycles = 0, vec_cycles = 0, spm_cycles = 0;
+  std::uint64_t load_cycles = 0, store_cycles = 0;         ///< cycles the queues were busy with this op
+  std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;  ///< weight_bytes are part of load_bytes
+};
+
+/// One NPU job.
+struct NpuJobRecord {
+  std::uint64_t start_ps = 0, end_ps = 0;  ///< CMD to END (or fault)
+  std::uint64_t cycles = 0;
+  std::uint64_t command_bytes = 0;
+  std::uint64_t mac_active_cycles = 0, load_active_cycles = 0, store_active_cycles = 0;
+  std::vector<NpuOpRecord> ops;            ///< by tag
+};
+
+struct RunRecord {
+  std::uint64_t end_ps = 0;                ///< simulated time when the host program returned
+  std::uint64_t kernel_events = 0;         ///< SystemC process activations
+  double sim_wall_ms = 0;                  ///< wall time of the simulation alone; the only non-deterministic field
+  std::uint64_t host_cycles = 0;           ///< cycles the CPU was busy (not waiting)
+  std::uint64_t npu_clock_khz = 0, host_clock_khz = 0;
+  std::uint64_t interrupts = 0, register_reads = 0, register_writes = 0;
+  std::vector<NpuJobRecord> npu_jobs;
+  /// "npu.load", "npu.store", "npu.cmd", "dma", "host" -> "sram", "dram" -> count. Counted three times, at
+  /// the initiator, at the interconnect and at the memory; the books (below) compare them.
+  std::map<std::string, std::map<std::string, TrafficCount>> initiator_traffic, noc_traffic;
+  std::map<std::string, TrafficCount> memory_traffic;
+  std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_row_conflicts = 0;
+  std::map<std::string, double> energy_nj;  ///< component -> nJ; the total is their sum
+  std::map<std::string, std::uint64_t> counters;  ///< every raw event count, named as in `deputy list stats`
+  std::vector<std::string> imbalances;      ///< what did not add up; must be empty
+};
+
+}  // namespace deputy::soc
