@@ -26,7 +26,8 @@ namespace deputy::arch {
   X(45, REDUCE_MAX) X(46, REDUCE_MIN) X(47, L2_NORMALIZATION) X(48, BATCH_TO_SPACE_ND)              \
   X(49, SPACE_TO_BATCH_ND) X(50, DEPTH_TO_SPACE) X(51, SPACE_TO_DEPTH) X(52, GATHER) X(53, PACK)    \
   X(54, UNPACK) X(55, REVERSE_V2) X(56, TILE) X(57, DIV) X(58, EXP) X(59, NEG) X(60, SQRT)          \
-  X(61, RSQRT) X(62, CAST) X(63, SHAPE) X(64, FILL) X(65, BATCH_MATMUL)
+  X(61, RSQRT) X(62, CAST) X(63, SHAPE) X(64, FILL) X(65, BATCH_MATMUL) X(66, FLOOR)               \
+  X(67, CEIL) X(68, ROUND) X(69, SIN) X(70, COS)
 
 enum class OpKind : std::uint16_t {
 #define DEPUTY_OP_ENUM(number, name) name = number,
