@@ -2,6 +2,7 @@
 // everything after them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@ namespace deputy::delegate {
 
 using TensorId = std::int32_t;
 inline constexpr TensorId kNoTensor = -1;  ///< an absent optional operand
+inline constexpr std::size_t kMaxRank = 8;  ///< dimensions a tensor may have
 
 struct Tensor {
   arch::TensorDesc desc;
@@ -29,7 +31,7 @@ struct Op {
   std::int32_t source_index = -1;  ///< index in the model file
 };
 
-/// Invariants (validate() checks them): ids in range; every op input is a constant, a graph input or an
+/// Invariants (validate() checks them): ids in range; shapes not negative and below 2^31 bytes; every op input is a constant, a graph input or an
 /// earlier op's output; no tensor is written twice; constants have exactly desc.bytes() of data.
 struct Graph {
   std::string name;
