@@ -1,61 +1,47 @@
-// Every model of the shared data imports: what outside tools wrote, our reader reads.
+// Every model of the shared data imports (what outside tools wrote, our reader reads) and survives being
+// written and read again.
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "delegate/import/tflite.h"
+#include "delegate/import/tflite_export.h"
+#include "tests/delegate/graph_compare.h"
+#include "tests/delegate/shared_data.h"
+
+using namespace deputy::delegate;
 
 namespace {
-namespace fs = std::filesystem;
-const fs::path kData = fs::path(DEPUTY_SOURCE_DIR) / ".." / "shared" / "data";
 
-std::vector<std::uint8_t> read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+/// What is wrong with one file, in words; empty when nothing is.
+std::string import_and_rewrite(const std::filesystem::path& file) {
+  const auto graph = import_tflite(testing::read_file(file), file.filename().string());
+  if (!graph.ok()) return graph.error().text();
+  const auto bytes = export_tflite(*graph);
+  if (!bytes.ok()) return "export: " + bytes.error().text();
+  const auto again = import_tflite(*bytes, "again");
+  if (!again.ok()) return "second import: " + again.error().text();
+  if (const std::string text = testing::difference(*graph, *again); !text.empty()) return text;
+  const auto bytes_again = export_tflite(*graph);
+  return bytes_again.ok() && *bytes_again == *bytes ? "" : "a second export differs";
 }
 
-/// Imports every .tflite below `folder`; the report has one line for each that fails.
-struct Outcome {
-  int imported = 0;
-  std::string failures;
-};
-Outcome import_all(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.path().extension() == ".tflite") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  Outcome outcome;
-  for (const fs::path& file : files) {
-    const auto graph = deputy::delegate::import_tflite(read(file), file.filename().string());
-    if (graph.ok()) ++outcome.imported;
-    else outcome.failures += fmt::format("{}: {}\n", file.parent_path().filename().string(), graph.error().text());
+void check_folder(const std::string& folder, std::size_t expected) {
+  const auto files = testing::tflite_files(testing::shared_data() / folder);
+  if (files.empty()) {
+    WARN("skipped: ../shared/data/" << folder << " is absent");
+    return;
   }
-  return outcome;
+  std::string failures;
+  for (const auto& file : files)
+    if (const std::string text = import_and_rewrite(file); !text.empty())
+      failures += fmt::format("{}: {}\n", file.parent_path().filename().string(), text);
+  INFO(failures);
+  CHECK(failures.empty());
+  CHECK(files.size() == expected);
 }
+
 }  // namespace
 
-TEST_CASE("all shared .tflite models import") {
-  if (!fs::exists(kData / "models")) {
-    WARN("skipped: ../shared/data/models is absent");
-    return;
-  }
-  const Outcome outcome = import_all(kData / "models");
-  INFO(outcome.failures);
-  CHECK(outcome.failures.empty());
-  CHECK(outcome.imported == 19);
-}
+TEST_CASE("all shared .tflite models import and survive a rewrite") { check_folder("models", 19); }
 
-TEST_CASE("all shared operator cases import") {
-  if (!fs::exists(kData / "ops")) {
-    WARN("skipped: ../shared/data/ops is absent");
-    return;
-  }
-  const Outcome outcome = import_all(kData / "ops");
-  INFO(outcome.failures);
-  CHECK(outcome.failures.empty());
-  CHECK(outcome.imported == 346);
-}
+TEST_CASE("all shared operator cases import and survive a rewrite") { check_folder("ops", 346); }

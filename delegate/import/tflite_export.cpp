@@ -1,0 +1,92 @@
+// Writes a graph as a flatbuffer of the TFLite format, version 3.
+#include "delegate/import/tflite_export.h"
+
+#include <algorithm>
+
+#include "delegate/import/builtin_codes.h"
+#include "delegate/import/tflite_export_options.h"
+#include "delegate/ir/op_rules.h"
+
+namespace deputy::delegate {
+namespace {
+
+using base::Result;
+using flatbuffers::Offset;
+
+constexpr std::size_t kConstantAlignment = 16;  // what runtimes that map the file in place rely on
+
+class Exporter {
+ public:
+  explicit Exporter(const Graph& graph) : graph_(graph) {}
+
+  Result<std::vector<std::uint8_t>> run() {
+    buffers_.push_back(tflite::CreateBuffer(b_));  // number 0 stands for "no data"
+    std::vector<Offset<tflite::Tensor>> tensors;
+    for (const Tensor& tensor : graph_.tensors) tensors.push_back(write_tensor(tensor));
+    std::vector<Offset<tflite::Operator>> operators;
+    for (const Op& op : graph_.ops) {
+      DEPUTY_ASSIGN(const auto offset, write_operator(op));
+      operators.push_back(offset);
+    }
+    const auto subgraph = tflite::CreateSubGraphDirect(b_, &tensors, &graph_.inputs, &graph_.outputs, &operators,
+                                                       graph_.name.c_str());
+    const std::vector<Offset<tflite::SubGraph>> subgraphs = {subgraph};
+    tflite::FinishModelBuffer(
+        b_, tflite::CreateModelDirect(b_, 3, &codes_, &subgraphs, "Written by Deputy", &buffers_));
+    return std::vector<std::uint8_t>(b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize());
+  }
+
+ private:
+  Offset<tflite::Tensor> write_tensor(const Tensor& tensor) {
+    Offset<tflite::QuantizationParameters> quantisation;
+    const Quantisation& quant = tensor.desc.quant;
+    if (quant.present()) {
+      const std::vector<std::int64_t> zeros(quant.zero_point.begin(), quant.zero_point.end());
+      quantisation = tflite::CreateQuantizationParametersDirect(
+          b_, nullptr, nullptr, &quant.scale, &zeros, tflite::QuantizationDetails::NONE, 0, quant.axis);
+    }
+    std::uint32_t buffer = 0;
+    if (!tensor.data.empty()) {
+      buffer = static_cast<std::uint32_t>(buffers_.size());
+      b_.ForceVectorAlignment(tensor.data.size(), 1, kConstantAlignment);
+      const auto data = b_.CreateVector(tensor.data);
+      buffers_.push_back(tflite::CreateBuffer(b_, data));
+    }
+    return tflite::CreateTensorDirect(b_, &tensor.desc.shape, tensor_type(tensor.desc.dtype), buffer,
+                                      tensor.desc.name.c_str(), quantisation);
+  }
+
+  /// Operator codes in the order of their first use.
+  std::uint32_t code_index(arch::OpKind kind) {
+    const auto it = std::find(code_kinds_.begin(), code_kinds_.end(), kind);
+    if (it == code_kinds_.end()) {
+      const std::int32_t code = builtin_code(kind);
+      code_kinds_.push_back(kind);
+      codes_.push_back(tflite::CreateOperatorCode(
+          b_, static_cast<std::int8_t>(std::min(code, kCodePlaceholder)), 0, 1, code));
+      return static_cast<std::uint32_t>(codes_.size() - 1);
+    }
+    return static_cast<std::uint32_t>(it - code_kinds_.begin());
+  }
+
+  Result<Offset<tflite::Operator>> write_operator(const Op& op) {
+    DEPUTY_ASSIGN(const auto options, write_options(b_, graph_, op));
+    return tflite::CreateOperatorDirect(b_, code_index(op.kind), &op.inputs, &op.outputs, options.type, options.table);
+  }
+
+  const Graph& graph_;
+  flatbuffers::FlatBufferBuilder b_;
+  std::vector<Offset<tflite::Buffer>> buffers_;
+  std::vector<arch::OpKind> code_kinds_;
+  std::vector<Offset<tflite::OperatorCode>> codes_;
+};
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> export_tflite(const Graph& graph) {
+  DEPUTY_TRY(validate(graph));
+  for (const Op& op : graph.ops) DEPUTY_TRY(check_op(graph, op));
+  return Exporter(graph).run();
+}
+
+}  // namespace deputy::delegate
