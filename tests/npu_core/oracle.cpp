@@ -1,0 +1,201 @@
+#include "tests/npu_core/oracle.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace deputy::npu_test {
+namespace {
+
+using Wide = __int128;
+using std::int32_t, std::int64_t, std::int8_t, std::uint32_t, std::uint64_t, std::uint8_t;
+
+Wide floor_div(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+int32_t wrap(Wide v) {
+  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<unsigned __int128>(v)));
+}
+
+struct Memory {
+  std::vector<uint8_t>& bytes;
+  int32_t s8(uint64_t a) const { return static_cast<int8_t>(bytes.at(a)); }
+  int32_t s32(uint64_t a) const {
+    int32_t v;
+    if (a + 4 > bytes.size()) throw std::out_of_range("word");
+    std::memcpy(&v, &bytes[a], 4);
+    return v;
+  }
+};
+
+template <class T>
+void put(const T& o, Oracle& m, uint64_t addr, int64_t value) {
+  if (value < o.act_min) value = o.act_min;
+  if (value > o.act_max) value = o.act_max;
+  auto byte = static_cast<uint8_t>(static_cast<int8_t>(value));
+  if (o.lut_en) byte = m.spm.at(o.lut_addr + static_cast<uint64_t>(value + 128));
+  m.spm.at(addr) = byte;
+}
+
+template <class T>
+uint64_t out_addr(const T& o, uint64_t y, uint64_t x, uint64_t c) {
+  return o.ofm_addr + y * o.ofm_row_stride + x * o.ofm_px_stride + c;
+}
+
+// Input row or column that tap k of output o reads; -1 outside.
+int64_t source(int64_t o, int64_t k, int64_t stride, int64_t dilation, int64_t pad, int64_t size) {
+  const int64_t i = o * stride + k * dilation - pad;
+  return i < 0 || i >= size ? -1 : i;
+}
+
+void run(const arch::Conv& c, Oracle& m) {
+  const Memory mem{m.spm};
+  for (uint32_t y = 0; y < c.ofm_h; ++y)
+    for (uint32_t x = 0; x < c.ofm_w; ++x)
+      for (uint32_t o = 0; o < c.ofm_c; ++o) {
+        const uint64_t index = (uint64_t{y} * c.ofm_w + x) * c.ofm_c + o;
+        const uint64_t prm = c.prm_addr + uint64_t{12} * o;
+        Wide acc = c.acc_keep ? m.accumulators.at(index) : mem.s32(prm);
+        for (uint32_t ky = 0; ky < c.k_h; ++ky)
+          for (uint32_t kx = 0; kx < c.k_w; ++kx) {
+            const int64_t iy = source(y, ky, c.stride_h, c.dil_h, c.pad_top, c.ifm_h);
+            const int64_t ix = source(x, kx, c.stride_w, c.dil_w, c.pad_left, c.ifm_w);
+            if (iy < 0 || ix < 0) continue;
+            for (uint32_t i = 0; i < c.ifm_c; ++i)
+              acc += (mem.s8(c.ifm_addr + iy * c.ifm_row_stride + ix * c.ifm_px_stride + i) -
+                      c.ifm_zp) *
+                     mem.s8(c.w_addr + uint64_t{o} * c.w_oc_stride +
+                            (uint64_t{ky} * c.k_w + kx) * c.ifm_c + i);
+          }
+        if (c.acc_hold)
+          m.accumulators.at(index) = wrap(acc);
+        else
+          put(c, m, out_addr(c, y, x, o),
+              naive_requantize(wrap(acc), mem.s32(prm + 4), mem.s32(prm + 8), c.rounding) +
+                  c.ofm_zp);
+      }
+}
+
+void run(const arch::Depthwise& d, Oracle& m) {
+  const Memory mem{m.spm};
+  for (uint32_t y = 0; y < d.ofm_h; ++y)
+    for (uint32_t x = 0; x < d.ofm_w; ++x)
+      for (uint32_t c = 0; c < d.ofm_c; ++c) {
+        const uint64_t prm = d.prm_addr + uint64_t{12} * c;
+        Wide acc = mem.s32(prm);
+        for (uint32_t ky = 0; ky < d.k_h; ++ky)
+          for (uint32_t kx = 0; kx < d.k_w; ++kx) {
+            const int64_t iy = source(y, ky, d.stride_h, d.dil_h, d.pad_top, d.ifm_h);
+            const int64_t ix = source(x, kx, d.stride_w, d.dil_w, d.pad_left, d.ifm_w);
+            if (iy < 0 || ix < 0) continue;
+            acc += (mem.s8(d.ifm_addr + iy * d.ifm_row_stride + ix * d.ifm_px_stride +
+                           c / d.depth_mult) -
+                    d.ifm_zp) *
+                   mem.s8(d.w_addr + (uint64_t{ky} * d.k_w + kx) * d.w_tap_stride + c);
+          }
+        put(d, m, out_addr(d, y, x, c),
+            naive_requantize(wrap(acc), mem.s32(prm + 4), mem.s32(prm + 8), d.rounding) + d.ofm_zp);
+      }
+}
+
+void run(const arch::Pool& p, Oracle& m) {
+  const Memory mem{m.spm};
+  for (uint32_t y = 0; y < p.ofm_h; ++y)
+    for (uint32_t x = 0; x < p.ofm_w; ++x)
+      for (uint32_t c = 0; c < p.ofm_c; ++c) {
+        int64_t best = -128, sum = 0, sum_less_zp = 0, count = 0;
+        for (uint32_t ky = 0; ky < p.k_h; ++ky)
+          for (uint32_t kx = 0; kx < p.k_w; ++kx) {
+            const int64_t iy = source(y, ky, p.stride_h, p.dil_h, p.pad_top, p.ifm_h);
+            const int64_t ix = source(x, kx, p.stride_w, p.dil_w, p.pad_left, p.ifm_w);
+            if (iy < 0 || ix < 0) continue;
+            const int32_t v = mem.s8(p.ifm_addr + iy * p.ifm_row_stride + ix * p.ifm_px_stride + c);
+            best = v > best ? v : best;
+            sum += v, sum_less_zp += v - p.ifm_zp, ++count;
+          }
+        int64_t value = best;
+        if (p.mode == 1) value = (sum < 0 ? -1 : 1) * ((2 * std::llabs(sum) + count) / (2 * count));
+        if (p.mode == 2)
+          value = naive_requantize(wrap(sum_less_zp), p.multiplier, p.shift, p.rounding) + p.ofm_zp;
+        put(p, m, out_addr(p, y, x, c), value);
+      }
+}
+
+void run(const arch::Eltwise& e, Oracle& m) {
+  const std::vector<uint8_t> before = m.spm;
+  const auto at = [&](uint64_t a) { return int64_t{static_cast<int8_t>(before.at(a))}; };
+  for (uint32_t y = 0; y < e.ofm_h; ++y)
+    for (uint32_t x = 0; x < e.ofm_w; ++x)
+      for (uint32_t c = 0; c < e.ofm_c; ++c) {
+        const int64_t a = at(e.a_addr + uint64_t{y} * e.a_row_stride + uint64_t{x} * e.a_px_stride +
+                             c * e.a_ch_stride);
+        const int64_t b = at(e.b_addr + uint64_t{y} * e.b_row_stride + uint64_t{x} * e.b_px_stride +
+                             c * e.b_ch_stride);
+        int64_t value = 0;
+        if (e.mode == 0 || e.mode == 1) {
+          const int64_t sign = e.mode == 1 ? -1 : 1;
+          if (e.rounding == 2) {
+            const Wide sum = Wide{a - e.a_zp} * e.a_mult + sign * Wide{b - e.b_zp} * e.b_mult;
+            value = static_cast<int64_t>(
+                floor_div(2 * sum + (Wide{1} << e.o_shift), Wide{2} << e.o_shift));
+          } else {
+            const Wide sa = naive_requantize(wrap(Wide{a - e.a_zp} << e.left_shift), e.a_mult,
+                                             e.a_shift, e.rounding);
+            const Wide sb = naive_requantize(wrap(Wide{b - e.b_zp} << e.left_shift), e.b_mult,
+                                             e.b_shift, e.rounding);
+            value = naive_requantize(wrap(sa + sign * sb), e.o_mult, e.o_shift, e.rounding);
+          }
+          value += e.ofm_zp;
+        }
+        if (e.mode == 2)
+          value = naive_requantize(static_cast<int32_t>((a - e.a_zp) * (b - e.b_zp)), e.o_mult,
+                                   e.o_shift, e.rounding) +
+                  e.ofm_zp;
+        if (e.mode == 3) value = a < b ? a : b;
+        if (e.mode == 4) value = a > b ? a : b;
+        put(e, m, out_addr(e, y, x, c), value);
+      }
+}
+
+void run(const arch::Lut& l, Oracle& m) {
+  const std::vector<uint8_t> before = m.spm;
+  for (uint32_t i = 0; i < l.count; ++i)
+    m.spm.at(l.ofm_addr + i) =
+        before.at(l.lut_addr + static_cast<int8_t>(before.at(l.ifm_addr + i)) + 128);
+}
+void run(const arch::Fill& f, Oracle& m) {
+  for (uint32_t i = 0; i < f.count; ++i) m.spm.at(f.addr + i) = static_cast<uint8_t>(f.value);
+}
+template <class T>
+void run(const T&, Oracle&) {
+  throw std::logic_error("not a compute instruction");
+}
+
+}  // namespace
+
+int64_t naive_requantize(int32_t acc, int32_t multiplier, int32_t shift, uint32_t rounding) {
+  if (rounding == 2) {
+    const float scale = std::bit_cast<float>(multiplier);
+    volatile float product = static_cast<float>(acc) * scale;
+    const double value = product;
+    if (std::isnan(value) || value > 1e9) return 1 << 30;
+    return value < -1e9 ? -(1 << 30) : static_cast<int64_t>(std::nearbyint(value));
+  }
+  shift = shift < -31 ? -31 : shift > 30 ? 30 : shift;
+  if (rounding == 1) {
+    // floor(acc * m / 2^(31 - shift) + 1/2), kept to 32 bits
+    const Wide unit = Wide{1} << (31 - shift);
+    return wrap(floor_div(2 * Wide{acc} * multiplier + unit, 2 * unit));
+  }
+  const int32_t x = wrap(Wide{acc} << (shift > 0 ? shift : 0));
+  const Wide high = floor_div(2 * Wide{x} * multiplier + (Wide{1} << 31), Wide{1} << 32);
+  const int64_t saturated = high > INT32_MAX ? INT32_MAX : static_cast<int64_t>(high);
+  const int64_t unit = int64_t{1} << (shift > 0 ? 0 : -shift);
+  const int64_t magnitude = (2 * std::llabs(saturated) + unit) / (2 * unit);  // half away from zero
+  return saturated < 0 ? -magnitude : magnitude;
+}
+
+void Oracle::execute(const arch::Operation& op) {
+  std::visit([&](const auto& o) { run(o, *this); }, op);
+}
+
+}  // namespace deputy::npu_test
