@@ -1,0 +1,47 @@
+#include "sim/bus_initiator.h"
+
+#include <tlm.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "sim/process.h"
+
+namespace deputy::sim {
+
+BusInitiator::BusInitiator(const std::string& name, int outstanding)
+    : socket(sc_core::sc_gen_unique_name("bus")), name_(name), outstanding_(outstanding) {}
+
+bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, bool write) {
+  DEPUTY_CHECK(bytes > 0 && address / 4096 == (address + bytes - 1) / 4096, "a chunk crosses a 4 KiB boundary");
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  while (!in_flight_.empty() && in_flight_.front() <= now) in_flight_.pop_front();
+  if (in_flight_.size() >= static_cast<std::size_t>(outstanding_)) {
+    wait_until(in_flight_.front());
+    in_flight_.pop_front();
+  }
+  tlm::tlm_generic_payload payload;
+  payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  payload.set_address(address);
+  payload.set_data_ptr(data);
+  payload.set_data_length(bytes);
+  payload.set_streaming_width(bytes);
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  socket->b_transport(payload, delay);
+  const sc_core::sc_time done = sc_core::sc_time_stamp() + delay;
+  last_done_ = std::max(last_done_, done);
+  // In-order retirement: a later chunk is not counted complete before an earlier one.
+  in_flight_.push_back(last_done_);
+  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return false;
+  ++counted_.transactions;
+  (write ? counted_.write_bytes : counted_.read_bytes) += bytes;
+  return true;
+}
+
+void BusInitiator::drain() {
+  if (!in_flight_.empty()) wait_until(in_flight_.back());
+  in_flight_.clear();
+}
+
+}  // namespace deputy::sim

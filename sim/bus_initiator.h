@@ -1,0 +1,53 @@
+// How a model moves bytes over the interconnect: chunk by chunk, several in flight, bytes counted.
+//
+// A chunk is one TLM b_transport call with an annotated delay: the call reserves the interconnect's channel
+// and the memory's resources and returns when its last byte is there. The thread does not sleep until then:
+// it sleeps only while `outstanding` chunks are in flight, so that the latency of one hides behind the next.
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <systemc>
+
+namespace deputy::sim {
+
+/// What the initiator believes it moved, by direction; one third of the books.
+struct ByteCount {
+  std::uint64_t read_bytes = 0, write_bytes = 0, transactions = 0;
+};
+
+class BusInitiator {
+ public:
+  /// `name` is the initiator's name in reports ("npu.load"). Construct inside a module's constructor.
+  BusInitiator(const std::string& name, int outstanding);
+
+  tlm_utils::simple_initiator_socket<BusInitiator> socket;
+
+  /// Issues one chunk (at most 4096 bytes, not crossing a 4 KiB boundary) from the calling SC_THREAD. Blocks
+  /// while the window is full or the interconnect does not grant. `data` null: no bytes move, time passes all
+  /// the same. Returns false on a bus error (nothing moved).
+  bool issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, bool write);
+
+  /// Blocks until every chunk issued has completed.
+  void drain();
+
+  /// When the last chunk issued completes.
+  sc_core::sc_time last_done() const { return last_done_; }
+
+  const std::string& name() const { return name_; }
+  const ByteCount& counted() const { return counted_; }
+  void set_outstanding(int outstanding) { outstanding_ = outstanding; }
+
+ private:
+  std::string name_;
+  int outstanding_;
+  std::deque<sc_core::sc_time> in_flight_;  ///< completion times, oldest first
+  sc_core::sc_time last_done_;
+  ByteCount counted_;
+};
+
+}  // namespace deputy::sim
