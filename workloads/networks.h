@@ -1,0 +1,27 @@
+// The project's own networks: published topologies with seeded weights, so that any machine can rebuild
+// them byte for byte. Trained networks are elsewhere; these are for timing, coverage and bit-exactness.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "delegate/ir/graph.h"
+
+namespace deputy::workloads {
+
+struct NetworkInfo {
+  std::string name;         ///< "ds_cnn": what build_network() and the command line take
+  std::string description;  ///< what it is for and where its topology comes from
+  Shape input_shape;        ///< NHWC, int8
+  std::uint64_t macs = 0;   ///< multiply-accumulates of one inference
+};
+
+/// All of them, smallest first.
+std::vector<NetworkInfo> networks();
+
+/// The int8 graph; the same bytes on every machine. Error (kUsage): no such name; the message lists them.
+base::Result<delegate::Graph> build_network(const std::string& name);
+
+}  // namespace deputy::workloads
