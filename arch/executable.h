@@ -46,6 +46,7 @@ struct SourceOp {
   OpKind kind = OpKind::CONV_2D;
   std::int32_t source_index = -1;     ///< index in the model file
   bool on_npu = false;
+  bool aliased = false;               ///< no work: its output is its input's storage (on_npu is then true)
   std::string reason;                 ///< why it is on the CPU; empty on the NPU
   std::uint64_t macs = 0;             ///< multiply-accumulates of CONV/DEPTHWISE/FC/TRANSPOSE_CONV/BATCH_MATMUL
 };

@@ -12,12 +12,20 @@ namespace deputy::delegate {
 
 enum class EnginePolicy : std::uint8_t { kAuto, kNpu, kCpu };
 
+/// What the compiler assumes of the memories when it weighs transfers against computation.
+struct MemoryEstimate {
+  double sram_bytes_per_cycle = 8;  ///< NPU cycles
+  double dram_bytes_per_cycle = 4;
+  double latency_cycles = 32;       ///< of one LOAD or STORE
+};
+
 struct CompileOptions {
   arch::NpuConfig npu;
   Numerics numerics = Numerics::kTflite;
   EnginePolicy engine = EnginePolicy::kAuto;  ///< kAuto: cheapest by estimate; kNpu: all the NPU can take; kCpu: none
   bool keep_all_tensors = false;              ///< every tensor gets storage of its own, for inspection
   std::uint64_t sram_bytes = 1 << 20;         ///< shared SRAM the fast arena may use
+  MemoryEstimate memory;
 };
 
 /// Compiles a valid graph. Errors: kUnsupported when neither engine takes an operator (named, with the

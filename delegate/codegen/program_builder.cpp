@@ -1,0 +1,100 @@
+#include "delegate/codegen/program_builder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace deputy::delegate {
+namespace {
+
+constexpr std::int64_t kMaxRows = 65535, kMaxRowBytes = (1 << 24) - 1;
+
+// Rows that lie end to end on both sides are one longer row.
+Box simplified(Box box) {
+  if (box.rows == 1) box.rows = box.planes, box.mem_row = box.mem_plane, box.spm_row = box.spm_plane, box.planes = 1;
+  for (int pass = 0; pass < 2; ++pass) {
+    if (box.rows > 1 && (box.mem_row != box.row_bytes || box.spm_row != box.row_bytes)) break;
+    box.row_bytes *= box.rows;
+    box.rows = box.planes, box.mem_row = box.mem_plane, box.spm_row = box.spm_plane, box.planes = 1;
+  }
+  if (box.rows == 1) box.mem_row = box.spm_row = 0;
+  if (box.planes == 1) box.mem_plane = box.spm_plane = 0;
+  return box;
+}
+
+}  // namespace
+
+void ProgramBuilder::emit(const arch::Operation& op) {
+  const Waits waits = hazards_.add(op);
+  arch::Instruction instruction;
+  instruction.header.tag = tag_;
+  instruction.header.wait_load = waits.load;
+  instruction.header.wait_compute = waits.compute;
+  instruction.header.wait_store = waits.store;
+  instruction.op = op;
+  arch::encode(instruction, words_);
+  ++instructions_;
+}
+
+template <class T>
+void ProgramBuilder::transfer(const MemoryRef& mem, std::uint32_t spm, const Box& raw, arch::Traffic traffic) {
+  const Box box = simplified(raw);
+  for (std::int64_t plane = 0; plane < box.planes; plane += kMaxRows)
+    for (std::int64_t row = 0; row < box.rows; row += kMaxRows)
+      for (std::int64_t byte = 0; byte < box.row_bytes; byte += kMaxRowBytes) {
+        T t;
+        t.region = static_cast<std::uint8_t>(mem.region);
+        t.traffic = static_cast<std::uint8_t>(traffic);
+        t.spm_addr = static_cast<std::uint32_t>(spm + plane * box.spm_plane + row * box.spm_row + byte);
+        t.mem_offset = mem.offset + static_cast<std::uint64_t>(plane * box.mem_plane + row * box.mem_row + byte);
+        t.row_bytes = static_cast<std::uint32_t>(std::min(kMaxRowBytes, box.row_bytes - byte));
+        t.rows = static_cast<std::uint32_t>(std::min(kMaxRows, box.rows - row));
+        t.planes = static_cast<std::uint32_t>(std::min(kMaxRows, box.planes - plane));
+        t.mem_row_stride = static_cast<std::uint32_t>(box.mem_row);
+        t.mem_plane_stride = static_cast<std::uint32_t>(box.mem_plane);
+        t.spm_row_stride = static_cast<std::uint32_t>(box.spm_row);
+        t.spm_plane_stride = static_cast<std::uint32_t>(box.spm_plane);
+        emit(t);
+      }
+}
+
+void ProgramBuilder::load(const MemoryRef& from, std::uint32_t spm, const Box& box, arch::Traffic traffic) {
+  transfer<arch::Load>(from, spm, box, traffic);
+}
+
+void ProgramBuilder::store(const MemoryRef& to, std::uint32_t spm, const Box& box) {
+  transfer<arch::Store>(to, spm, box, arch::Traffic::kFeatureMap);
+}
+
+std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t> sizes) {
+  std::int64_t total = 0;
+  for (const std::int64_t size : sizes) total += align_up(size, kBufferAlign);
+  DEPUTY_CHECK(total <= npu_.spm.bytes, "buffers exceed the scratchpad");
+  // Go round: a buffer that would cross the end starts at 0 again, and the tail it leaves unused counts.
+  // When that would run into the first buffer, start the whole set at 0, where it is known to fit.
+  const std::int64_t first = next_;
+  std::vector<std::uint32_t> addresses;
+  std::int64_t at = first, used = 0;
+  for (const std::int64_t size : sizes) {
+    const std::int64_t bytes = align_up(size, kBufferAlign);
+    if (at + bytes > npu_.spm.bytes) used += npu_.spm.bytes - at, at = 0;
+    addresses.push_back(static_cast<std::uint32_t>(at));
+    at += bytes, used += bytes;
+  }
+  if (used > npu_.spm.bytes) {
+    addresses.clear(), at = 0;
+    for (const std::int64_t size : sizes) {
+      addresses.push_back(static_cast<std::uint32_t>(at));
+      at += align_up(size, kBufferAlign);
+    }
+  }
+  next_ = at == npu_.spm.bytes ? 0 : at;
+  return addresses;
+}
+
+std::vector<std::uint32_t> ProgramBuilder::finish() {
+  emit(arch::End{});
+  return std::move(words_);
+}
+
+}  // namespace deputy::delegate

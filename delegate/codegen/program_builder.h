@@ -1,0 +1,71 @@
+// Assembles one NPU program: encodes instructions with the waits that the hazard tracker finds, hands out
+// scratchpad buffers, and turns strided copies into LOADs and STOREs that fit the instruction's fields.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "arch/isa.h"
+#include "arch/memory_map.h"
+#include "arch/npu_config.h"
+#include "delegate/codegen/hazards.h"
+
+namespace deputy::delegate {
+
+/// Where a tensor starts in system memory.
+struct MemoryRef {
+  arch::Region region = arch::Region::kConstants;
+  std::uint64_t offset = 0;
+};
+
+/// A copy of planes x rows x row_bytes between system memory and the scratchpad; strides in bytes.
+struct Box {
+  std::int64_t planes = 1, rows = 1, row_bytes = 1;
+  std::int64_t mem_plane = 0, mem_row = 0;
+  std::int64_t spm_plane = 0, spm_row = 0;
+  /// A box that lies dense in the scratchpad.
+  static Box dense(std::int64_t planes, std::int64_t rows, std::int64_t row_bytes, std::int64_t mem_plane,
+                   std::int64_t mem_row) {
+    return {planes, rows, row_bytes, mem_plane, mem_row, rows * row_bytes, row_bytes};
+  }
+  static Box bytes(std::int64_t count) { return {1, 1, count, 0, 0, 0, 0}; }
+};
+
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(const arch::NpuConfig& npu) : npu_(npu) {}
+
+  /// The source operator that the next instructions belong to.
+  void set_tag(std::uint16_t tag) { tag_ = tag; }
+
+  void emit(const arch::Operation& op);
+  void load(const MemoryRef& from, std::uint32_t spm, const Box& box, arch::Traffic traffic);
+  void store(const MemoryRef& to, std::uint32_t spm, const Box& box);
+
+  /// Scratchpad addresses of buffers of the given sizes, live together. Successive calls go round the
+  /// scratchpad, so that an operator's first loads need not wait for the previous operator to finish.
+  /// The sizes, each rounded up to kBufferAlign, must fit the scratchpad together.
+  std::vector<std::uint32_t> allocate(std::span<const std::int64_t> sizes);
+
+  /// Appends END and returns the program's words. The builder is then spent.
+  std::vector<std::uint32_t> finish();
+
+  std::size_t instructions() const { return instructions_; }
+
+ private:
+  template <class T>
+  void transfer(const MemoryRef& mem, std::uint32_t spm, const Box& box, arch::Traffic traffic);
+
+  arch::NpuConfig npu_;
+  HazardTracker hazards_;
+  std::vector<std::uint32_t> words_;
+  std::size_t instructions_ = 0;
+  std::int64_t next_ = 0;  ///< where the next buffer may start
+  std::uint16_t tag_ = 0;
+};
+
+inline constexpr std::int64_t kBufferAlign = 16;
+inline std::int64_t align_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace deputy::delegate

@@ -1,0 +1,232 @@
+#include "delegate/codegen/tile_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "arch/npu_timing.h"
+
+namespace deputy::delegate {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+constexpr std::int64_t kMaxExtent = 65535;    // of a tile, by the width of the instruction's fields
+constexpr std::int64_t kMaxWalk = 50000;      // tiles of a candidate worth timing
+constexpr std::size_t kTimed = 24;            // candidates that are timed
+
+void normalise(Sizes& sizes) {
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+}
+
+// Even cuts of `size`, the tile rounded up to `quantum`, then ever smaller ones down to 1.
+Sizes cuts(std::int64_t size, std::int64_t quantum, std::int64_t limit) {
+  Sizes out;
+  for (const std::int64_t parts : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64})
+    out.push_back(std::min(size, align_up(ceil_div(size, parts), quantum)));
+  for (std::int64_t tile = std::min(size, quantum); tile >= 1; tile /= 2) out.push_back(tile);
+  std::erase_if(out, [&](std::int64_t tile) { return tile > limit; });
+  if (out.empty()) out.push_back(limit);
+  normalise(out);
+  return out;
+}
+
+Sizes powers_of_two_cuts(std::int64_t size, std::int64_t limit) {
+  Sizes out;
+  for (std::int64_t parts = 1; parts < 2 * size; parts *= 2) out.push_back(ceil_div(size, parts));
+  std::erase_if(out, [&](std::int64_t tile) { return tile > limit; });
+  if (out.empty()) out.push_back(limit);
+  normalise(out);
+  return out;
+}
+
+// Depthwise blocks may not straddle input channels unless they hold whole ones.
+Sizes channel_cuts(const WindowShape& s, const arch::NpuConfig& npu) {
+  if (s.kind != WindowKind::kDepthwise || s.mult == 1) return cuts(s.oc, npu.mac.oc_lanes, kMaxExtent);
+  Sizes out;
+  for (const std::int64_t inputs : cuts(s.ic, std::max<std::int64_t>(1, npu.mac.oc_lanes / s.mult), kMaxExtent))
+    out.push_back(inputs * s.mult);
+  for (std::int64_t block = s.mult; block >= 1; --block)
+    if (s.mult % block == 0) out.push_back(block);
+  std::erase_if(out, [](std::int64_t tile) { return tile > kMaxExtent; });
+  normalise(out);
+  return out;
+}
+
+bool extents_fit(const WindowShape& s, const Tiling& t) {
+  const std::int64_t rows = std::min(s.ih, (t.toh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
+  const std::int64_t columns = std::min(s.iw, (t.tow - 1) * s.sw + (s.kw - 1) * s.dw + 1);
+  return rows <= kMaxExtent && columns <= kMaxExtent;
+}
+
+bool accumulators_fit(const WindowShape& s, const Tiling& t, const arch::NpuConfig& npu) {
+  return s.kind != WindowKind::kConv || t.tic >= s.ic || t.toh * t.tow * t.toc <= npu.mac.accumulators;
+}
+
+// Lower bound of the cycles: the busiest of the three queues, plus filling and draining the pipeline.
+double bound_cycles(const WindowShape& s, const Tiling& t, const arch::NpuConfig& npu, const TransferRates& rates) {
+  const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow), no = ceil_div(s.oc, t.toc);
+  const std::int64_t nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1, ns = s.n * ny * nx;
+  const WindowBuffers b = window_buffers(s, t);
+  const double tiles = static_cast<double>(ns * no * nk);
+
+  double input_rows = 0, input_columns = 0;
+  for (std::int64_t y = 0; y < s.oh; y += t.toh)
+    input_rows += static_cast<double>(halo(y, std::min(s.oh, y + t.toh), s.sh, s.kh, s.dh, s.pad_top, s.ih).size());
+  for (std::int64_t x = 0; x < s.ow; x += t.tow)
+    input_columns += static_cast<double>(halo(x, std::min(s.ow, x + t.tow), s.sw, s.kw, s.dw, s.pad_left, s.iw).size());
+  double ifm_bytes = static_cast<double>(s.n) * input_rows * input_columns * static_cast<double>(s.ic);
+  double ifm_loads = static_cast<double>(ns * nk);
+  if (s.kind != WindowKind::kConv) ifm_loads *= static_cast<double>(no);
+  const bool ifm_stays = t.spatial_outer ? t.ifm_slots >= nk : t.ifm_slots >= ns * nk;
+  if (s.kind == WindowKind::kConv && !ifm_stays) ifm_bytes *= static_cast<double>(no), ifm_loads *= static_cast<double>(no);
+
+  double weight_bytes = 0, weight_loads = 0;
+  if (s.has_weights()) {
+    const std::int64_t per_output = s.kh * s.kw * (s.kind == WindowKind::kConv ? s.ic : 1);
+    weight_bytes = static_cast<double>(s.oc * per_output);
+    weight_loads = static_cast<double>(no * nk);
+    const bool weights_stay = t.w_slots >= (t.spatial_outer ? no * nk : nk);
+    if (!weights_stay) weight_bytes *= static_cast<double>(ns), weight_loads *= static_cast<double>(ns);
+    weight_bytes += static_cast<double>(s.oc * arch::kChannelParamBytes);
+    weight_loads += static_cast<double>(no);
+  }
+  const double output_bytes = static_cast<double>(s.n * s.oh * s.ow * s.oc);
+  const double load = ifm_bytes * rates.ifm_per_byte + weight_bytes * rates.weights_per_byte +
+                      (ifm_loads + weight_loads) * rates.setup;
+  const double store = output_bytes * rates.ofm_per_byte + static_cast<double>(ns * no) * rates.setup;
+
+  WindowStep full;
+  full.y1 = t.toh, full.x1 = t.tow, full.o1 = t.toc;
+  full.c1 = s.kind == WindowKind::kConv ? t.tic : input_channels(s, 0, t.toc);
+  full.rows.end = std::min(s.ih, (t.toh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
+  full.columns.end = std::min(s.iw, (t.tow - 1) * s.sw + (s.kw - 1) * s.dw + 1);
+  full.last_k = nk == 1;
+  const double one = static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
+  const double share = output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
+  const double compute = one * tiles * share;
+
+  const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte + static_cast<double>(b.weights) * rates.weights_per_byte;
+  const double drain = static_cast<double>(b.ofm) * rates.ofm_per_byte;
+  const bool overlapped = t.ifm_slots > 1 && t.ofm_slots > 1;
+  return overlapped ? std::max({load + drain, fill + compute + drain, store + fill}) : load + compute;
+}
+
+struct Candidate {
+  Tiling tiling;
+  double bound = 0;
+};
+
+// The ways to keep operands in the scratchpad worth trying for one cut, best first.
+void add_slot_choices(const WindowShape& s, Tiling t, const arch::NpuConfig& npu, const TransferRates& rates,
+                      std::vector<Candidate>& out) {
+  const std::int64_t no = ceil_div(s.oc, t.toc), nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1;
+  const std::int64_t ns = s.n * ceil_div(s.oh, t.toh) * ceil_div(s.ow, t.tow);
+  struct Slots {
+    std::int64_t w, ifm, ofm;
+  };
+  const std::int64_t all_w = no * nk, all_ifm = ns * nk, two_ofm = std::min<std::int64_t>(2, ns * no);
+  const std::int64_t two_w = std::min<std::int64_t>(2, all_w), two_ifm = std::min<std::int64_t>(2, all_ifm);
+  const Slots choices[] = {{all_w, two_ifm, two_ofm}, {two_w, all_ifm, two_ofm}, {std::min(all_w, 2 * nk), two_ifm, two_ofm},
+                           {nk, two_ifm, two_ofm},    {two_w, nk, two_ofm},      {two_w, two_ifm, two_ofm},
+                           {1, two_ifm, two_ofm},     {two_w, two_ifm, 1},       {two_w, 1, 1},
+                           {1, 1, 1}};
+  std::vector<Slots> seen;
+  for (Slots c : choices) {
+    if (!s.has_weights()) c.w = 0;
+    if (std::any_of(seen.begin(), seen.end(), [&](const Slots& o) { return o.w == c.w && o.ifm == c.ifm && o.ofm == c.ofm; }))
+      continue;
+    seen.push_back(c);
+    t.w_slots = c.w, t.ifm_slots = c.ifm, t.ofm_slots = c.ofm;
+    if (window_buffers(s, t).total() > npu.spm.bytes) continue;
+    out.push_back({t, bound_cycles(s, t, npu, rates)});
+  }
+}
+
+}  // namespace
+
+TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram) {
+  const MemoryEstimate& m = options.memory;
+  TransferRates rates;
+  rates.weights_per_byte = 1 / m.dram_bytes_per_cycle;
+  rates.ifm_per_byte = 1 / (ifm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
+  rates.ofm_per_byte = 1 / (ofm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
+  rates.setup = options.npu.dma.issue_cycles + m.latency_cycles;
+  return rates;
+}
+
+double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuConfig& npu, const TransferRates& rates) {
+  struct Slot {
+    double ready = 0, free = 0;  // loaded; last used
+  };
+  const WindowBuffers b = window_buffers(s, t);
+  const auto slots = [](std::int64_t n) { return std::vector<Slot>(static_cast<std::size_t>(std::max<std::int64_t>(n, 1))); };
+  std::vector<Slot> weights = slots(b.w_slots), params = slots(b.p_slots), ifm = slots(b.ifm_slots), ofm = slots(b.ofm_slots);
+  double load = 0, compute = 0, store = 0;
+  const auto fetch = [&](Slot& slot, double cycles) {
+    load = std::max(load, slot.free) + cycles + rates.setup;
+    slot.ready = load;
+  };
+  walk(s, t, [&](const WindowStep& step) {
+    const auto channels = static_cast<double>(step.c1 - step.c0), outputs = static_cast<double>(step.o1 - step.o0);
+    Slot& w = weights[static_cast<std::size_t>(step.w_slot)];
+    Slot& p = params[static_cast<std::size_t>(step.p_slot)];
+    Slot& in = ifm[static_cast<std::size_t>(step.ifm_slot)];
+    Slot& out = ofm[static_cast<std::size_t>(step.ofm_slot)];
+    const double taps = static_cast<double>(s.kh * s.kw) * (s.kind == WindowKind::kConv ? channels : 1);
+    if (step.load_weights) fetch(w, outputs * taps * rates.weights_per_byte);
+    if (step.load_params) fetch(p, outputs * arch::kChannelParamBytes * rates.weights_per_byte);
+    if (step.load_ifm) fetch(in, static_cast<double>(step.rows.size() * step.columns.size()) * channels * rates.ifm_per_byte);
+    const double start = std::max({compute, w.ready, p.ready, in.ready, out.free});
+    compute = start + static_cast<double>(arch::compute_cost(window_instruction(s, step, {}, {}), npu).cycles);
+    w.free = p.free = in.free = compute;
+    if (!step.last_k) return;
+    store = std::max(store, compute) + rates.setup +
+            static_cast<double>((step.y1 - step.y0) * (step.x1 - step.x0)) * outputs * rates.ofm_per_byte;
+    out.free = store;
+  });
+  return store;
+}
+
+bool window_fits(const WindowShape& s, const arch::NpuConfig& npu) {
+  Tiling smallest;
+  smallest.w_slots = s.has_weights();
+  return window_buffers(s, smallest).total() <= npu.spm.bytes && extents_fit(s, smallest);
+}
+
+std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig& npu, const TransferRates& rates) {
+  const Sizes heights = cuts(s.oh, 1, kMaxExtent), widths = powers_of_two_cuts(s.ow, kMaxExtent);
+  const Sizes outputs = channel_cuts(s, npu);
+  const Sizes inputs = s.kind == WindowKind::kConv ? cuts(s.ic, npu.mac.ic_lanes, kMaxExtent) : Sizes{1};
+  std::vector<Candidate> candidates;
+  for (const std::int64_t toh : heights)
+    for (const std::int64_t tow : widths)
+      for (const std::int64_t toc : outputs)
+        for (const std::int64_t tic : inputs) {
+          Tiling t{toh, tow, toc, tic};
+          if (!accumulators_fit(s, t, npu) || !extents_fit(s, t)) continue;
+          t.w_slots = s.has_weights();
+          if (window_buffers(s, t).total() > npu.spm.bytes) continue;
+          for (const bool spatial_outer : {true, false}) {
+            t.spatial_outer = spatial_outer;
+            add_slot_choices(s, t, npu, rates, candidates);
+            if (s.kind == WindowKind::kPool || toc >= s.oc) break;  // the order changes nothing
+          }
+        }
+  if (candidates.empty()) return std::nullopt;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  Tiling best = candidates.front().tiling;
+  double best_cycles = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < candidates.size() && i < kTimed; ++i) {
+    const Tiling& t = candidates[i].tiling;
+    const std::int64_t tiles = s.n * ceil_div(s.oh, t.toh) * ceil_div(s.ow, t.tow) * ceil_div(s.oc, t.toc) * ceil_div(s.ic, t.tic);
+    if (candidates[i].bound >= best_cycles) break;
+    if (tiles > kMaxWalk) continue;
+    const double cycles = estimate_cycles(s, t, npu, rates);
+    if (cycles < best_cycles) best_cycles = cycles, best = t;
+  }
+  return best;
+}
+
+}  // namespace deputy::delegate

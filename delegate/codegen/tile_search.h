@@ -1,0 +1,31 @@
+// Chooses how to cut a window operator: every candidate is bounded by its compute cycles and the bytes it
+// moves, and the best few are timed by walking their tiles through the three queues.
+#pragma once
+
+#include <optional>
+
+#include "arch/npu_config.h"
+#include "delegate/codegen/window.h"
+#include "delegate/compile.h"
+
+namespace deputy::delegate {
+
+/// What transfers cost the queues, in NPU cycles.
+struct TransferRates {
+  double weights_per_byte = 0.25;  ///< cycles
+  double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
+  double setup = 40;               ///< cycles of one LOAD or STORE beside its bytes
+};
+TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);
+
+/// Cycles of the operator under a tiling, if it started on an idle NPU.
+double estimate_cycles(const WindowShape& shape, const Tiling& tiling, const arch::NpuConfig& npu,
+                       const TransferRates& rates);
+
+/// The best tiling found, or nullopt when not even one output at a time fits the scratchpad.
+std::optional<Tiling> choose_tiling(const WindowShape& shape, const arch::NpuConfig& npu, const TransferRates& rates);
+
+/// Whether choose_tiling would find one.
+bool window_fits(const WindowShape& shape, const arch::NpuConfig& npu);
+
+}  // namespace deputy::delegate

@@ -1,0 +1,158 @@
+#include "delegate/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "delegate/codegen/lower.h"
+#include "delegate/partition/placement.h"
+#include "delegate/partition/schedule.h"
+#include "delegate/passes/check_memory_plan.h"
+#include "delegate/passes/memory_plan.h"
+
+namespace deputy::delegate {
+namespace {
+
+constexpr std::size_t kMaxOps = 65536;  // the width of an instruction's tag
+
+class Compiler {
+ public:
+  Compiler(const Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {}
+
+  base::Result<arch::Executable> run() {
+    if (graph_.ops.size() > kMaxOps)
+      return base::Error{base::ErrorKind::kUnsupported, graph_.name,
+                         fmt::format("{} operators", graph_.ops.size()), fmt::format("the limit is {}", kMaxOps)};
+    DEPUTY_ASSIGN(placements_, place_ops(graph_, options_));
+    schedule_ = make_schedule(graph_, placements_);
+    if (options_.engine == EnginePolicy::kAuto && demote_small_groups(graph_, schedule_, placements_))
+      schedule_ = make_schedule(graph_, placements_);
+    describe_ops();
+    place_tensors();
+    for (std::size_t g = 0; g < schedule_.groups.size(); ++g)
+      schedule_.groups[g].engine == Engine::kNpu ? add_npu_step(g) : add_host_steps(g);
+    for (const TensorId id : graph_.outputs)
+      if (graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
+    out_.constants = constants_.take();
+    const auto problem = check_memory_plan(graph_, out_, schedule_.order, options_.keep_all_tensors);
+    DEPUTY_CHECK(!problem, problem->c_str());
+    return std::move(out_);
+  }
+
+ private:
+  void describe_ops() {
+    out_.model_name = graph_.name;
+    out_.numerics = options_.numerics;
+    out_.target = options_.npu;
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      const Op& op = graph_.ops[i];
+      arch::SourceOp source;
+      source.name = graph_.tensor(op.outputs[0]).desc.name;
+      source.kind = op.kind;
+      source.source_index = op.source_index;
+      source.on_npu = placements_[i].engine != Engine::kCpu;
+      source.aliased = placements_[i].engine == Engine::kAlias;
+      source.reason = placements_[i].reason;
+      source.macs = op_macs(graph_, op);
+      out_.ops.push_back(std::move(source));
+    }
+  }
+
+  void place_tensors() {
+    for (const Tensor& tensor : graph_.tensors) {
+      arch::PlacedTensor placed;
+      placed.desc = tensor.desc;
+      placed.source_index = tensor.source_index;
+      placed.constant = tensor.constant;
+      out_.tensors.push_back(std::move(placed));
+    }
+    for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
+    for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
+    roots_ = storage_roots(graph_, placements_);
+    const MemoryPlan plan = plan_memory(live_ranges(graph_, schedule_, roots_, options_.keep_all_tensors), options_.sram_bytes);
+    out_.fast_arena_bytes = plan.fast_bytes, out_.slow_arena_bytes = plan.slow_bytes;
+    std::vector<const PlannedBuffer*> buffer_of(graph_.tensors.size(), nullptr);
+    for (const PlannedBuffer& buffer : plan.buffers) buffer_of[static_cast<std::size_t>(buffer.range.tensor)] = &buffer;
+    for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
+      const PlannedBuffer* buffer = buffer_of[static_cast<std::size_t>(roots_[i])];
+      if (!buffer) continue;
+      out_.tensors[i].placement = arch::Placement::kRegion;
+      out_.tensors[i].region = buffer->region;
+      out_.tensors[i].offset = buffer->offset;
+    }
+    // Which group needs each buffer last, for the outputs of NPU steps.
+    last_use_.assign(graph_.tensors.size(), 0);
+    for (std::size_t g = 0; g < schedule_.groups.size(); ++g)
+      for (const std::size_t op : schedule_.groups[g].ops)
+        for (const TensorId id : graph_.ops[op].inputs)
+          if (id != kNoTensor) last_use_[static_cast<std::size_t>(root(id))] = g;
+    for (const TensorId id : graph_.outputs)
+      last_use_[static_cast<std::size_t>(root(id))] = schedule_.groups.size();
+  }
+
+  TensorId root(TensorId id) const { return roots_[static_cast<std::size_t>(id)]; }
+
+  void add_host_steps(std::size_t g) {
+    for (const std::size_t index : schedule_.groups[g].ops) {
+      const Op& op = graph_.ops[index];
+      arch::Step step;
+      step.kind = arch::StepKind::kHost;
+      step.source_op = static_cast<std::uint32_t>(index);
+      step.attrs = op.attrs;
+      for (const TensorId id : op.inputs) {
+        if (id != kNoTensor && graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
+        step.inputs.push_back(id == kNoTensor ? arch::kNoTensor : static_cast<std::uint32_t>(id));
+      }
+      for (const TensorId id : op.outputs) step.outputs.push_back(static_cast<std::uint32_t>(id));
+      out_.steps.push_back(std::move(step));
+    }
+  }
+
+  void add_npu_step(std::size_t g) {
+    const Group& group = schedule_.groups[g];
+    ProgramBuilder builder(options_.npu);
+    Lowering context{graph_, options_, out_.tensors, constants_, builder};
+    std::set<TensorId> written, read;
+    arch::Step step;
+    step.kind = arch::StepKind::kNpu;
+    step.program = static_cast<std::uint32_t>(out_.programs.size());
+    arch::Program program;
+    for (const std::size_t index : group.ops) {
+      const Op& op = graph_.ops[index];
+      builder.set_tag(static_cast<std::uint16_t>(index));
+      lower(context, op);
+      program.source_ops.push_back(static_cast<std::uint32_t>(index));
+      for (const TensorId id : op.inputs)
+        if (id != kNoTensor && !graph_.tensor(id).constant && read.insert(root(id)).second && !written.contains(root(id)))
+          step.inputs.push_back(static_cast<std::uint32_t>(id));
+      for (const TensorId id : op.outputs) {
+        written.insert(id);
+        if (options_.keep_all_tensors || last_use_[static_cast<std::size_t>(id)] > g)
+          step.outputs.push_back(static_cast<std::uint32_t>(id));
+      }
+    }
+    program.words = builder.finish();
+    out_.programs.push_back(std::move(program));
+    out_.steps.push_back(std::move(step));
+  }
+
+  const Graph& graph_;
+  const CompileOptions& options_;
+  std::vector<OpPlacement> placements_;
+  Schedule schedule_;
+  std::vector<TensorId> roots_;        // whose storage each tensor uses
+  ConstantPool constants_;
+  std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it
+  arch::Executable out_;
+};
+
+}  // namespace
+
+base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions& options) {
+  DEPUTY_TRY(validate(graph));
+  return Compiler(graph, options).run();
+}
+
+}  // namespace deputy::delegate

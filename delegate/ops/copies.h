@@ -1,0 +1,36 @@
+// Operators that only move bytes (CONCATENATION, SLICE, SPLIT, TRANSPOSE ...) as strided copies between
+// tensors of one-byte elements.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "delegate/ir/graph.h"
+
+namespace deputy::delegate {
+
+/// One loop of a copy, outermost first.
+struct CopyDim {
+  std::int64_t size = 1;
+  std::int64_t from = 0, to = 0;  ///< bytes from one index to the next
+};
+struct Copy {
+  TensorId from = kNoTensor, to = kNoTensor;
+  std::int64_t from_offset = 0, to_offset = 0;  ///< bytes
+  std::vector<CopyDim> dims;
+};
+
+/// The copies that compute `op`, simplified (no dimension of size 1, none that continues the next, the
+/// last one contiguous on both sides), or nullopt when it is no such operator, its operands are not
+/// constant, or they make no sense. Every tensor's elements must be one byte.
+std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op);
+
+/// PAD and PADV2: bytes before each dimension's data and the byte that fills them. nullopt if not constant.
+struct Padding4 {
+  std::int64_t out[4] = {1, 1, 1, 1}, in[4] = {1, 1, 1, 1}, before[4] = {0, 0, 0, 0};
+  std::int8_t value = 0;
+};
+std::optional<Padding4> pad_box(const Graph& graph, const Op& op);
+
+}  // namespace deputy::delegate

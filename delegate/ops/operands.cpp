@@ -1,0 +1,56 @@
+#include "delegate/ops/operands.h"
+
+#include <cstring>
+
+namespace deputy::delegate {
+
+using arch::OpKind;
+
+std::optional<std::vector<std::int64_t>> constant_ints(const Graph& graph, TensorId id) {
+  if (id == kNoTensor) return std::nullopt;
+  const Tensor& t = graph.tensor(id);
+  if (!t.constant) return std::nullopt;
+  std::vector<std::int64_t> out(static_cast<std::size_t>(t.desc.elements()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (t.desc.dtype == DType::kInt64) {
+      std::memcpy(&out[i], t.data.data() + 8 * i, 8);
+    } else if (t.desc.dtype == DType::kInt32) {
+      std::int32_t value;
+      std::memcpy(&value, t.data.data() + 4 * i, 4);
+      out[i] = value;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+std::vector<TensorId> data_inputs(const Op& op) {
+  switch (op.kind) {
+    case OpKind::ADD: case OpKind::SUB: case OpKind::MUL: case OpKind::MINIMUM: case OpKind::MAXIMUM:
+    case OpKind::CONCATENATION: case OpKind::PACK:
+      return op.inputs;
+    case OpKind::SPLIT: return {op.inputs[1]};
+    default: return {op.inputs[0]};
+  }
+}
+
+bool same_quantisation(const Tensor& a, const Tensor& b) {
+  const Quantisation &qa = a.desc.quant, &qb = b.desc.quant;
+  if (!qa.present() && !qb.present()) return true;
+  return qa.scale.size() == 1 && qb.scale.size() == 1 && qa.scale == qb.scale && qa.zero_point == qb.zero_point;
+}
+
+std::optional<std::size_t> resolve_axis(std::int64_t axis, std::size_t rank) {
+  const auto r = static_cast<std::int64_t>(rank);
+  if (axis < -r || axis >= r) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
+std::vector<std::int64_t> byte_strides(const Shape& shape) {
+  std::vector<std::int64_t> out(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) out[i - 1] = out[i] * shape[i];
+  return out;
+}
+
+}  // namespace deputy::delegate

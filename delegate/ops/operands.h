@@ -1,0 +1,29 @@
+// Reading an operator's operands: which tensors carry data, what the constant ones say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "delegate/ir/graph.h"
+
+namespace deputy::delegate {
+
+/// Elements of a constant int32 or int64 tensor, nullopt for any other.
+std::optional<std::vector<std::int64_t>> constant_ints(const Graph& graph, TensorId id);
+
+/// The inputs that carry feature maps (not weights, axes, shapes ...).
+std::vector<TensorId> data_inputs(const Op& op);
+
+/// Whether both are quantised per tensor with equal scale and zero point, or both not at all.
+bool same_quantisation(const Tensor& a, const Tensor& b);
+
+inline std::int64_t dim(const Tensor& t, std::size_t i) { return t.desc.shape[i]; }
+inline std::size_t rank(const Tensor& t) { return t.desc.shape.size(); }
+/// -rank..rank-1 to 0..rank-1; nullopt outside.
+std::optional<std::size_t> resolve_axis(std::int64_t axis, std::size_t rank);
+
+/// Bytes from one index to the next along each dimension of a dense tensor of one-byte elements.
+std::vector<std::int64_t> byte_strides(const Shape& shape);
+
+}  // namespace deputy::delegate
