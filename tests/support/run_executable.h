@@ -1,0 +1,81 @@
+// Runs an executable without a SoC: NPU programs in the interpreter, host steps in the CPU kernels.
+#pragma once
+
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "arch/executable.h"
+#include "host_runtime/cpu/kernels.h"
+#include "tests/support/npu_interpreter.h"
+
+namespace deputy::test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+class ExecutableRunner {
+ public:
+  explicit ExecutableRunner(const arch::Executable& executable) : e_(executable), constants_(executable.constants) {
+    // Poison: bytes that nobody writes must not look like results.
+    fast_.assign(e_.fast_arena_bytes, 0xC3), slow_.assign(e_.slow_arena_bytes, 0x3C);
+  }
+
+  /// Outputs in graph order. Throws on a fault, a host error or a read of unplaced storage.
+  std::vector<Bytes> run(const std::vector<Bytes>& inputs, Order order = Order::kStream, unsigned seed = 0) {
+    std::mt19937 random(seed);
+    if (inputs.size() != e_.inputs.size()) throw std::runtime_error("wrong number of inputs");
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].size() != static_cast<std::size_t>(e_.tensors[e_.inputs[i]].desc.bytes())) throw std::runtime_error("input size");
+      if (!inputs[i].empty()) std::memcpy(data(e_.inputs[i]), inputs[i].data(), inputs[i].size());
+    }
+    for (const arch::Step& step : e_.steps) {
+      if (step.kind == arch::StepKind::kHost) {
+        host(step);
+        continue;
+      }
+      NpuInterpreter npu(e_.target, {constants_, fast_, slow_});
+      run_program(npu, e_.programs[step.program].words, order, random);
+    }
+    std::vector<Bytes> out;
+    for (const std::uint32_t id : e_.outputs) out.push_back(tensor(id));
+    return out;
+  }
+
+  Bytes tensor(std::uint32_t id) {
+    const auto bytes = static_cast<std::size_t>(e_.tensors[id].desc.bytes());
+    return bytes == 0 ? Bytes() : Bytes(data(id), data(id) + bytes);
+  }
+
+ private:
+  std::uint8_t* data(std::uint32_t id) {
+    const arch::PlacedTensor& t = e_.tensors[id];
+    if (t.placement != arch::Placement::kRegion) throw std::runtime_error("tensor " + std::to_string(id) + " has no storage");
+    Bytes& region = t.region == arch::Region::kConstants ? constants_ : t.region == arch::Region::kFastArena ? fast_ : slow_;
+    if (t.offset + static_cast<std::uint64_t>(t.desc.bytes()) > region.size()) throw std::runtime_error("tensor outside its region");
+    return region.data() + t.offset;
+  }
+  std::vector<arch::TensorView> views(const std::vector<std::uint32_t>& ids) {
+    std::vector<arch::TensorView> out;
+    for (const std::uint32_t id : ids) {
+      if (id == arch::kNoTensor)
+        out.push_back({});
+      else
+        out.push_back({&e_.tensors[id].desc, data(id)});
+    }
+    return out;
+  }
+  void host(const arch::Step& step) {
+    const auto inputs = views(step.inputs), outputs = views(step.outputs);
+    const arch::OpKind kind = e_.ops[step.source_op].kind;
+    const auto check = host_runtime::check_host_op(kind, step.attrs, inputs, outputs);
+    if (!check.ok()) throw std::runtime_error(check.error().text());
+    const auto status = host_runtime::run_host_op(kind, step.attrs, inputs, outputs, e_.numerics);
+    if (!status.ok()) throw std::runtime_error(status.error().text());
+  }
+
+  const arch::Executable& e_;
+  Bytes constants_, fast_, slow_;
+};
+
+}  // namespace deputy::test
