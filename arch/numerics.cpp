@@ -29,7 +29,7 @@ Requant fully_connected_requant(float s_in, float s_w, float s_out, Numerics mod
   return quantize_multiplier(static_cast<double>(s_in * s_w) / static_cast<double>(s_out));
 }
 
-EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode) {
+EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode, int left_shift) {
   EltwiseRequant r;
   if (mode == Numerics::kFp32) {
     // The larger multiplier gets 21 significant bits, so that the sum fits in int32.
@@ -40,12 +40,24 @@ EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode) {
     r.b.multiplier = static_cast<std::int32_t>(std::lrint(std::ldexp(b, r.out.shift)));
     return r;
   }
-  r.left_shift = 20;
+  r.left_shift = left_shift;
   const double twice_max = 2 * static_cast<double>(std::max(s_a, s_b));
   r.a = quantize_multiplier(static_cast<double>(s_a) / twice_max);
   r.b = quantize_multiplier(static_cast<double>(s_b) / twice_max);
   r.out = quantize_multiplier(twice_max / (static_cast<double>(1 << r.left_shift) * static_cast<double>(s_out)));
   return r;
+}
+
+Numerics add_rule(float s_a, float s_b, float s_out, Numerics mode) {
+  if (mode != Numerics::kFp32) return mode;
+  const auto taken = [&](float s) { return s / s_out >= 1.0f / 1024.0f && s / s_out < 256.0f; };
+  return taken(s_a) && taken(s_b) ? mode : Numerics::kTflite;
+}
+
+Numerics mul_rule(float s_a, float s_b, float s_out, Numerics mode) {
+  if (mode != Numerics::kFp32) return mode;
+  const float scale = s_a * s_b / s_out;
+  return scale >= 1.0f / 65536.0f && scale < 256.0f ? mode : Numerics::kTflite;
 }
 
 EltwiseRequant mul_requant(float s_a, float s_b, float s_out, Numerics mode) {

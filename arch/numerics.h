@@ -77,6 +77,17 @@ inline std::int32_t requantize(std::int32_t acc, Requant r, Numerics mode) {
   return 0;
 }
 
+/// 64-bit accumulators (int16 activations): the multiplier is cut to 16 bits, then one rounding, ties up.
+inline std::int64_t requantize_int64(std::int64_t acc, Requant r) {
+  const std::int64_t reduced = r.multiplier < 0x7FFF0000 ? (r.multiplier + (1 << 15)) >> 16 : 0x7FFF;
+  const int total = 15 - r.shift;
+  if (total <= 0) return static_cast<std::int64_t>(static_cast<std::uint64_t>(acc * reduced) << -total);
+  return (acc * reduced + (std::int64_t{1} << (total - 1))) >> total;
+}
+inline std::int64_t add_wrapping(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 inline std::int32_t clamp_i32(std::int64_t v, std::int32_t lo, std::int32_t hi) {
   return static_cast<std::int32_t>(v < lo ? lo : v > hi ? hi : v);
 }
@@ -94,8 +105,14 @@ struct EltwiseRequant {
   std::int32_t left_shift = 0;
   Requant a, b, out;
 };
-EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode);
+/// left_shift: 20 for 8-bit operands, 15 for int16 (kTflite, kSingle).
+EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode, int left_shift = 20);
 EltwiseRequant mul_requant(float s_a, float s_b, float s_out, Numerics mode);
+
+/// The rule that ADD/SUB (MUL) really follow under `mode`: XNNPACK refuses extreme scale ratios, which then
+/// run by the double-rounding rule. Pass the result to add_requant (mul_requant) and eltwise_*.
+Numerics add_rule(float s_a, float s_b, float s_out, Numerics mode);
+Numerics mul_rule(float s_a, float s_b, float s_out, Numerics mode);
 
 /// a, b: values less their zero points. Returns the result before the output zero point and clamp.
 inline std::int32_t eltwise_add(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {
@@ -106,6 +123,12 @@ inline std::int32_t eltwise_add(std::int32_t a, std::int32_t b, const EltwiseReq
   const std::int32_t sa = requantize(a * (1 << r.left_shift), r.a, mode);
   const std::int32_t sb = requantize(b * (1 << r.left_shift), r.b, mode);
   return requantize(sa + sb, r.out, mode);
+}
+inline std::int32_t eltwise_sub(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {
+  if (mode == Numerics::kFp32) return eltwise_add(a, -b, r, mode);
+  const std::int32_t sa = requantize(a * (1 << r.left_shift), r.a, mode);
+  const std::int32_t sb = requantize(b * (1 << r.left_shift), r.b, mode);
+  return requantize(sa - sb, r.out, mode);
 }
 inline std::int32_t eltwise_mul(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {
   return requantize(a * b, r.out, mode);
