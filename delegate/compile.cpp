@@ -113,7 +113,7 @@ class Compiler {
   void add_npu_step(std::size_t g) {
     const Group& group = schedule_.groups[g];
     ProgramBuilder builder(options_.npu);
-    Lowering context{graph_, options_, out_.tensors, constants_, builder};
+    Lowering context{graph_, options_, out_.tensors, constants_, builder, tilings_};
     std::set<TensorId> written, read;
     arch::Step step;
     step.kind = arch::StepKind::kNpu;
@@ -144,6 +144,7 @@ class Compiler {
   Schedule schedule_;
   std::vector<TensorId> roots_;        // whose storage each tensor uses
   ConstantPool constants_;
+  TilingCache tilings_;
   std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it
   arch::Executable out_;
 };

@@ -6,6 +6,7 @@
 #include "arch/executable.h"
 #include "delegate/codegen/constant_pool.h"
 #include "delegate/codegen/program_builder.h"
+#include "delegate/codegen/tile_search.h"
 #include "delegate/compile.h"
 #include "delegate/ir/graph.h"
 
@@ -18,6 +19,7 @@ struct Lowering {
   std::vector<arch::PlacedTensor>& tensors;  ///< arenas are placed; constants when first used
   ConstantPool& constants;
   ProgramBuilder& program;
+  TilingCache& tilings;
 
   const Tensor& tensor(TensorId id) const { return graph.tensor(id); }
   /// Where the tensor starts; a constant gets its place now.

@@ -4,7 +4,6 @@
 #include "arch/numerics.h"
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
-#include "delegate/codegen/tile_search.h"
 #include "delegate/ops/window_ops.h"
 
 namespace deputy::delegate {
@@ -122,7 +121,7 @@ void lower_window(Lowering& context, const Op& op) {
   const auto shape = window_shape(context.graph, op);
   DEPUTY_CHECK(shape, "not a window operator");
   const TransferRates rates = transfer_rates(context.options, context.in_sram(op.inputs[0]), context.in_sram(op.outputs[0]));
-  const auto tiling = choose_tiling(*shape, context.options.npu, rates);
+  const auto tiling = context.tilings.choose(*shape, context.options.npu, rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
   WindowEmitter(context, op, *shape).emit(*tiling);
 }

@@ -12,7 +12,10 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t kMaxExtent = 65535;    // of a tile, by the width of the instruction's fields
 constexpr std::int64_t kMaxWalk = 50000;      // tiles of a candidate worth timing
-constexpr std::size_t kTimed = 24;            // candidates that are timed
+constexpr std::size_t kTimed = 32;            // candidates that are timed
+// Commands are fetched beside the work, from the memory that the weights come from: an instruction costs a
+// share of its fetch even when the queues hide its latency.
+constexpr double kCommandShare = 0.4;
 
 void normalise(Sizes& sizes) {
   std::sort(sizes.begin(), sizes.end(), std::greater<>());
@@ -63,19 +66,30 @@ bool accumulators_fit(const WindowShape& s, const Tiling& t, const arch::NpuConf
   return s.kind != WindowKind::kConv || t.tic >= s.ic || t.toh * t.tow * t.toc <= npu.mac.accumulators;
 }
 
+// Input rows and columns that all tiles load together, overlaps counted as often as they are loaded.
+struct InputExtent {
+  std::int64_t rows = 0, columns = 0;
+};
+std::int64_t total_rows(const WindowShape& s, std::int64_t toh) {
+  std::int64_t sum = 0;
+  for (std::int64_t y = 0; y < s.oh; y += toh) sum += halo(y, std::min(s.oh, y + toh), s.sh, s.kh, s.dh, s.pad_top, s.ih).size();
+  return sum;
+}
+std::int64_t total_columns(const WindowShape& s, std::int64_t tow) {
+  std::int64_t sum = 0;
+  for (std::int64_t x = 0; x < s.ow; x += tow) sum += halo(x, std::min(s.ow, x + tow), s.sw, s.kw, s.dw, s.pad_left, s.iw).size();
+  return sum;
+}
+
 // Lower bound of the cycles: the busiest of the three queues, plus filling and draining the pipeline.
-double bound_cycles(const WindowShape& s, const Tiling& t, const arch::NpuConfig& npu, const TransferRates& rates) {
+double bound_cycles(const WindowShape& s, const Tiling& t, const InputExtent& input, const arch::NpuConfig& npu,
+                    const TransferRates& rates) {
   const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow), no = ceil_div(s.oc, t.toc);
   const std::int64_t nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1, ns = s.n * ny * nx;
   const WindowBuffers b = window_buffers(s, t);
   const double tiles = static_cast<double>(ns * no * nk);
 
-  double input_rows = 0, input_columns = 0;
-  for (std::int64_t y = 0; y < s.oh; y += t.toh)
-    input_rows += static_cast<double>(halo(y, std::min(s.oh, y + t.toh), s.sh, s.kh, s.dh, s.pad_top, s.ih).size());
-  for (std::int64_t x = 0; x < s.ow; x += t.tow)
-    input_columns += static_cast<double>(halo(x, std::min(s.ow, x + t.tow), s.sw, s.kw, s.dw, s.pad_left, s.iw).size());
-  double ifm_bytes = static_cast<double>(s.n) * input_rows * input_columns * static_cast<double>(s.ic);
+  double ifm_bytes = static_cast<double>(s.n * input.rows * input.columns) * static_cast<double>(s.ic);
   double ifm_loads = static_cast<double>(ns * nk);
   if (s.kind != WindowKind::kConv) ifm_loads *= static_cast<double>(no);
   const bool ifm_stays = t.spatial_outer ? t.ifm_slots >= nk : t.ifm_slots >= ns * nk;
@@ -101,15 +115,20 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const arch::NpuConfig
   full.c1 = s.kind == WindowKind::kConv ? t.tic : input_channels(s, 0, t.toc);
   full.rows.end = std::min(s.ih, (t.toh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
   full.columns.end = std::min(s.iw, (t.tow - 1) * s.sw + (s.kw - 1) * s.dw + 1);
-  full.last_k = nk == 1;
-  const double one = static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
+  const auto cycles_of = [&](bool last) {
+    full.last_k = last;
+    return static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
+  };
+  const double one = cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0);
   const double share = output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
-  const double compute = one * tiles * share;
+  const double compute = one * static_cast<double>(ns * no) * share;
 
   const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte + static_cast<double>(b.weights) * rates.weights_per_byte;
   const double drain = static_cast<double>(b.ofm) * rates.ofm_per_byte;
+  const double commands = (ifm_loads + weight_loads + tiles + static_cast<double>(ns * no)) * rates.command;
   const bool overlapped = t.ifm_slots > 1 && t.ofm_slots > 1;
-  return overlapped ? std::max({load + drain, fill + compute + drain, store + fill}) : load + compute;
+  const double queues = overlapped ? std::max({load + drain, fill + compute + drain, store + fill}) : load + compute;
+  return std::max(queues, commands) + commands * kCommandShare;
 }
 
 struct Candidate {
@@ -118,8 +137,8 @@ struct Candidate {
 };
 
 // The ways to keep operands in the scratchpad worth trying for one cut, best first.
-void add_slot_choices(const WindowShape& s, Tiling t, const arch::NpuConfig& npu, const TransferRates& rates,
-                      std::vector<Candidate>& out) {
+void add_slot_choices(const WindowShape& s, Tiling t, const InputExtent& input, const arch::NpuConfig& npu,
+                      const TransferRates& rates, std::vector<Candidate>& out) {
   const std::int64_t no = ceil_div(s.oc, t.toc), nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1;
   const std::int64_t ns = s.n * ceil_div(s.oh, t.toh) * ceil_div(s.ow, t.tow);
   struct Slots {
@@ -139,7 +158,7 @@ void add_slot_choices(const WindowShape& s, Tiling t, const arch::NpuConfig& npu
     seen.push_back(c);
     t.w_slots = c.w, t.ifm_slots = c.ifm, t.ofm_slots = c.ofm;
     if (window_buffers(s, t).total() > npu.spm.bytes) continue;
-    out.push_back({t, bound_cycles(s, t, npu, rates)});
+    out.push_back({t, bound_cycles(s, t, input, npu, rates)});
   }
 }
 
@@ -152,6 +171,8 @@ TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bo
   rates.ifm_per_byte = 1 / (ifm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
   rates.ofm_per_byte = 1 / (ofm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
   rates.setup = options.npu.dma.issue_cycles + m.latency_cycles;
+  constexpr double kCommandBytes = 80;  // about the mean of LOAD, CONV and STORE
+  rates.command = options.npu.ctrl.decode_cycles + kCommandBytes / m.dram_bytes_per_cycle;
   return rates;
 }
 
@@ -162,9 +183,10 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
   const WindowBuffers b = window_buffers(s, t);
   const auto slots = [](std::int64_t n) { return std::vector<Slot>(static_cast<std::size_t>(std::max<std::int64_t>(n, 1))); };
   std::vector<Slot> weights = slots(b.w_slots), params = slots(b.p_slots), ifm = slots(b.ifm_slots), ofm = slots(b.ofm_slots);
-  double load = 0, compute = 0, store = 0;
+  double load = 0, compute = 0, store = 0, dispatch = 0;
   const auto fetch = [&](Slot& slot, double cycles) {
-    load = std::max(load, slot.free) + cycles + rates.setup;
+    dispatch += rates.command;
+    load = std::max({load, slot.free, dispatch}) + cycles + rates.setup;
     slot.ready = load;
   };
   walk(s, t, [&](const WindowStep& step) {
@@ -177,15 +199,17 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     if (step.load_weights) fetch(w, outputs * taps * rates.weights_per_byte);
     if (step.load_params) fetch(p, outputs * arch::kChannelParamBytes * rates.weights_per_byte);
     if (step.load_ifm) fetch(in, static_cast<double>(step.rows.size() * step.columns.size()) * channels * rates.ifm_per_byte);
-    const double start = std::max({compute, w.ready, p.ready, in.ready, out.free});
+    dispatch += rates.command;
+    const double start = std::max({compute, w.ready, p.ready, in.ready, out.free, dispatch});
     compute = start + static_cast<double>(arch::compute_cost(window_instruction(s, step, {}, {}), npu).cycles);
     w.free = p.free = in.free = compute;
     if (!step.last_k) return;
-    store = std::max(store, compute) + rates.setup +
+    dispatch += rates.command;
+    store = std::max({store, compute, dispatch}) + rates.setup +
             static_cast<double>((step.y1 - step.y0) * (step.x1 - step.x0)) * outputs * rates.ofm_per_byte;
     out.free = store;
   });
-  return store;
+  return store + dispatch * kCommandShare;
 }
 
 bool window_fits(const WindowShape& s, const arch::NpuConfig& npu) {
@@ -200,7 +224,8 @@ std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig&
   const Sizes inputs = s.kind == WindowKind::kConv ? cuts(s.ic, npu.mac.ic_lanes, kMaxExtent) : Sizes{1};
   std::vector<Candidate> candidates;
   for (const std::int64_t toh : heights)
-    for (const std::int64_t tow : widths)
+    for (const std::int64_t tow : widths) {
+      const InputExtent input{total_rows(s, toh), total_columns(s, tow)};
       for (const std::int64_t toc : outputs)
         for (const std::int64_t tic : inputs) {
           Tiling t{toh, tow, toc, tic};
@@ -209,10 +234,11 @@ std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig&
           if (window_buffers(s, t).total() > npu.spm.bytes) continue;
           for (const bool spatial_outer : {true, false}) {
             t.spatial_outer = spatial_outer;
-            add_slot_choices(s, t, npu, rates, candidates);
+            add_slot_choices(s, t, input, npu, rates, candidates);
             if (s.kind == WindowKind::kPool || toc >= s.oc) break;  // the order changes nothing
           }
         }
+    }
   if (candidates.empty()) return std::nullopt;
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
@@ -227,6 +253,12 @@ std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig&
     if (cycles < best_cycles) best_cycles = cycles, best = t;
   }
   return best;
+}
+
+std::optional<Tiling> TilingCache::choose(const WindowShape& shape, const arch::NpuConfig& npu, const TransferRates& rates) {
+  const auto [it, missing] = answers_.try_emplace({shape, rates});
+  if (missing) it->second = choose_tiling(shape, npu, rates);
+  return it->second;
 }
 
 }  // namespace deputy::delegate

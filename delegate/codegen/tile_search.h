@@ -2,6 +2,7 @@
 // moves, and the best few are timed by walking their tiles through the three queues.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "arch/npu_config.h"
@@ -15,6 +16,8 @@ struct TransferRates {
   double weights_per_byte = 0.25;  ///< cycles
   double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
   double setup = 40;               ///< cycles of one LOAD or STORE beside its bytes
+  double command = 30;             ///< cycles to fetch and decode one instruction
+  auto operator<=>(const TransferRates&) const = default;
 };
 TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);
 
@@ -24,6 +27,15 @@ double estimate_cycles(const WindowShape& shape, const Tiling& tiling, const arc
 
 /// The best tiling found, or nullopt when not even one output at a time fits the scratchpad.
 std::optional<Tiling> choose_tiling(const WindowShape& shape, const arch::NpuConfig& npu, const TransferRates& rates);
+
+/// choose_tiling for one NPU that remembers its answers: networks repeat their layers.
+class TilingCache {
+ public:
+  std::optional<Tiling> choose(const WindowShape& shape, const arch::NpuConfig& npu, const TransferRates& rates);
+
+ private:
+  std::map<std::pair<WindowShape, TransferRates>, std::optional<Tiling>> answers_;
+};
 
 /// Whether choose_tiling would find one.
 bool window_fits(const WindowShape& shape, const arch::NpuConfig& npu);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct WindowShape {
   std::int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0, pad_left = 0;
   std::int64_t mult = 1;  ///< depthwise multiplier
   bool has_weights() const { return kind != WindowKind::kPool; }
+  auto operator<=>(const WindowShape&) const = default;
 };
 
 /// How an operator is cut. Tiles are toh x tow outputs of toc channels, summed over tic input channels at a

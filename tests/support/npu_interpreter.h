@@ -3,6 +3,7 @@
 // give different bytes, a wait is missing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
