@@ -196,8 +196,9 @@ class NpuInterpreter {
 /// How the three queues take turns.
 enum class Order { kStream, kRandom, kEagerLoads, kLateStores, kLateLoads };
 
-/// Runs a program; the order is legal by the waits, otherwise as hostile as asked.
-inline void run_program(NpuInterpreter& npu, std::span<const std::uint32_t> words, Order order, std::mt19937& random) {
+/// Runs a program on anything with execute(operation); the order is legal by the waits, otherwise as hostile as asked.
+template <class Npu>
+void run_program(Npu& npu, std::span<const std::uint32_t> words, Order order, std::mt19937& random) {
   const std::vector<arch::Instruction> program = decode_program(words);
   std::array<std::vector<const arch::Instruction*>, 3> queues;
   std::array<std::uint32_t, 3> issued{}, done{};

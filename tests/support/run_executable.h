@@ -8,15 +8,49 @@
 
 #include "arch/executable.h"
 #include "host_runtime/cpu/kernels.h"
+#include "npu_model/core/executor.h"
 #include "tests/support/npu_interpreter.h"
 
 namespace deputy::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
+/// The engine's own datapath, with transfers and nothing else: quick enough for whole networks.
+class FastNpu {
+ public:
+  FastNpu(const arch::NpuConfig& config, std::vector<std::span<std::uint8_t>> regions)
+      : config_(config), executor_(config), regions_(std::move(regions)) {}
+
+  void execute(const arch::Operation& op) {
+    if (npu_model::check_instruction(op, config_) != arch::NpuError::kNone) throw std::runtime_error("the engine refuses an instruction");
+    if (const auto* load = std::get_if<arch::Load>(&op)) return copy(*load, true);
+    if (const auto* store = std::get_if<arch::Store>(&op)) return copy(*store, false);
+    executor_.execute(op);
+  }
+
+ private:
+  void copy(const arch::Transfer& t, bool load) {
+    const std::span<std::uint8_t> memory = regions_[t.region];
+    if (t.region == 0 && !load) throw std::runtime_error("a store to the constants");
+    for (std::uint64_t p = 0; p < t.planes; ++p)
+      for (std::uint64_t r = 0; r < t.rows; ++r) {
+        const std::uint64_t at = t.mem_offset + p * t.mem_plane_stride + r * t.mem_row_stride;
+        if (at + t.row_bytes > memory.size()) throw std::runtime_error("outside region " + std::to_string(t.region));
+        std::uint8_t* local = executor_.spm().data() + t.spm_addr + p * t.spm_plane_stride + r * t.spm_row_stride;
+        load ? std::memcpy(local, memory.data() + at, t.row_bytes) : std::memcpy(memory.data() + at, local, t.row_bytes);
+      }
+  }
+
+  arch::NpuConfig config_;
+  npu_model::Executor executor_;
+  std::vector<std::span<std::uint8_t>> regions_;
+};
+
 class ExecutableRunner {
  public:
-  explicit ExecutableRunner(const arch::Executable& executable) : e_(executable), constants_(executable.constants) {
+  /// fast: NPU programs in the engine's datapath, else in the plain interpreter.
+  explicit ExecutableRunner(const arch::Executable& executable, bool fast = false)
+      : e_(executable), fast_npu_(fast), constants_(executable.constants) {
     // Poison: bytes that nobody writes must not look like results.
     fast_.assign(e_.fast_arena_bytes, 0xC3), slow_.assign(e_.slow_arena_bytes, 0x3C);
   }
@@ -34,8 +68,14 @@ class ExecutableRunner {
         host(step);
         continue;
       }
-      NpuInterpreter npu(e_.target, {constants_, fast_, slow_});
-      run_program(npu, e_.programs[step.program].words, order, random);
+      const auto& words = e_.programs[step.program].words;
+      if (fast_npu_) {
+        FastNpu npu(e_.target, {constants_, fast_, slow_});
+        run_program(npu, words, order, random);
+      } else {
+        NpuInterpreter npu(e_.target, {constants_, fast_, slow_});
+        run_program(npu, words, order, random);
+      }
     }
     std::vector<Bytes> out;
     for (const std::uint32_t id : e_.outputs) out.push_back(tensor(id));
@@ -75,6 +115,7 @@ class ExecutableRunner {
   }
 
   const arch::Executable& e_;
+  const bool fast_npu_;
   Bytes constants_, fast_, slow_;
 };
 
