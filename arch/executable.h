@@ -5,7 +5,8 @@
 //   header   magic "DPTYEXE\0", u32 version, u32 section count, u64 content hash
 //   sections { u32 id, u32 zero, u64 offset, u64 bytes } then the sections, each 64-byte aligned
 //
-// Records inside sections are written field by field (fields()), integers as fixed-width little-endian.
+// Sections are SectionId 1 to 6, each once, in that order, without gaps other than zero padding to the
+// alignment; the last one ends the file. Records inside them are written field by field (byte_io.h).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "arch/memory_map.h"
 #include "arch/npu_config.h"
 #include "arch/ops.h"
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
 
@@ -24,6 +26,17 @@ namespace deputy::arch {
 inline constexpr std::uint32_t kExecutableVersion = 1;
 inline constexpr std::uint32_t kNoTensor = 0xFFFFFFFF;  ///< an absent optional operand
 inline constexpr int kConstantAlign = 64;
+inline constexpr int kMaxTensorRank = 8;
+
+enum class SectionId : std::uint32_t {
+  kGeneral = 1,    ///< model name, numerics, target, inputs, outputs, arena sizes
+  kTensors = 2,    ///< PlacedTensor records after a u32 count; so are the next three
+  kOps = 3,        ///< SourceOp records
+  kSteps = 4,      ///< Step records
+  kPrograms = 5,   ///< Program records
+  kConstants = 6,  ///< the bytes of Region::kConstants
+};
+inline constexpr int kSectionCount = 6;
 
 enum class Placement : std::uint8_t {
   kRegion = 0,  ///< at `region` + `offset`
@@ -38,6 +51,16 @@ struct PlacedTensor {
   std::uint64_t offset = 0;           ///< bytes from the region's base
   std::int32_t source_index = -1;     ///< index in the model file (TFLite tensor index)
   bool constant = false;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.desc, Field{.name = "desc"});
+    v(s.placement, Field{.name = "placement"});
+    v(s.region, Field{.name = "region"});
+    v(s.offset, Field{.name = "offset"});
+    v(s.source_index, Field{.name = "source_index", .min = -1});
+    v(s.constant, Field{.name = "constant"});
+  }
 };
 
 /// A source operator: where it went, why, and what it has to compute.
@@ -49,6 +72,17 @@ struct SourceOp {
   bool aliased = false;               ///< no work: its output is its input's storage (on_npu is then true)
   std::string reason;                 ///< why it is on the CPU; empty on the NPU
   std::uint64_t macs = 0;             ///< multiply-accumulates of CONV/DEPTHWISE/FC/TRANSPOSE_CONV/BATCH_MATMUL
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.name, Field{.name = "name"});
+    v(s.kind, Field{.name = "kind"});
+    v(s.source_index, Field{.name = "source_index", .min = -1});
+    v(s.on_npu, Field{.name = "on_npu"});
+    v(s.aliased, Field{.name = "aliased"});
+    v(s.reason, Field{.name = "reason"});
+    v(s.macs, Field{.name = "macs"});
+  }
 };
 
 enum class StepKind : std::uint8_t { kHost = 0, kNpu = 1 };
@@ -61,12 +95,28 @@ struct Step {
   std::uint32_t program = 0;                ///< kNpu: index into programs
   std::vector<std::uint32_t> inputs;        ///< tensors read (kHost: operands in order, kNoTensor if absent)
   std::vector<std::uint32_t> outputs;       ///< tensors written
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.kind, Field{.name = "kind"});
+    v(s.source_op, Field{.name = "source_op"});
+    v(s.attrs, Field{.name = "attrs"});
+    v(s.program, Field{.name = "program"});
+    v(s.inputs, Field{.name = "inputs"});
+    v(s.outputs, Field{.name = "outputs"});
+  }
 };
 
 /// A command stream for the NPU. Instruction tags are source-op indices.
 struct Program {
   std::vector<std::uint32_t> words;
   std::vector<std::uint32_t> source_ops;  ///< indices into Executable::ops, in execution order
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.words, Field{.name = "words"});
+    v(s.source_ops, Field{.name = "source_ops"});
+  }
 };
 
 struct Executable {

@@ -115,6 +115,16 @@ struct TensorDesc {
   Quantisation quant;
   std::int64_t elements() const { return element_count(shape); }
   std::int64_t bytes() const { return elements() * static_cast<std::int64_t>(dtype_size(dtype)); }
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.name, Field{.name = "name"});
+    v(s.dtype, Field{.name = "dtype"});
+    v(s.shape, Field{.name = "shape", .min = 0});
+    v(s.quant.scale, Field{.name = "scale"});
+    v(s.quant.zero_point, Field{.name = "zero_point"});
+    v(s.quant.axis, Field{.name = "quantised axis"});
+  }
 };
 
 /// A tensor with data, not owned. `data` may be null only for an absent optional operand (desc == nullptr).
