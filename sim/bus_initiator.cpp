@@ -34,8 +34,9 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   // In-order retirement: a later chunk is not counted complete before an earlier one.
   in_flight_.push_back(last_done_);
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return false;
-  ++counted_.transactions;
-  (write ? counted_.write_bytes : counted_.read_bytes) += bytes;
+  ByteCount& count = counted_[address >> 28];
+  ++count.transactions;
+  (write ? count.write_bytes : count.read_bytes) += bytes;
   return true;
 }
 

@@ -39,15 +39,15 @@ class BusInitiator {
   sc_core::sc_time last_done() const { return last_done_; }
 
   const std::string& name() const { return name_; }
-  const ByteCount& counted() const { return counted_; }
-  void set_outstanding(int outstanding) { outstanding_ = outstanding; }
+  /// Bytes by 256 MiB page of the address space (address >> 28): the memory map's ranges are aligned to them.
+  const std::map<std::uint64_t, ByteCount>& counted_by_page() const { return counted_; }
 
  private:
   std::string name_;
   int outstanding_;
   std::deque<sc_core::sc_time> in_flight_;  ///< completion times, oldest first
   sc_core::sc_time last_done_;
-  ByteCount counted_;
+  std::map<std::uint64_t, ByteCount> counted_;
 };
 
 }  // namespace deputy::sim

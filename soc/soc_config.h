@@ -2,24 +2,151 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "arch/npu_config.h"
 #include "base/config.h"
 #include "base/result.h"
+#include "sim/energy.h"
 
 namespace deputy::soc {
 
-/// Groups "host", "noc", "sram", "dram", "dma", "npu" and the key "energy" (a file under configs/energy,
-/// relative to the SoC file).
+struct HostConfig {
+  double clock_mhz = 200;
+  double mac_int8 = 1.0, mac_float = 2.0, elementwise = 4.0, transcendental = 60.0, copy_byte = 0.5;
+  std::int32_t control = 400;
+  std::int32_t register_access = 12, cache_line_bytes = 32, maintenance_line = 10, maintenance_call = 60;
+  std::int32_t interrupt_entry = 30, context_switch = 600, chunk_bytes = 256, outstanding = 2;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.clock_mhz, Field{.name = "clock_mhz", .doc = "host CPU clock", .unit = "MHz", .min = 1, .max = 5000});
+    v(s.mac_int8, Field{.name = "mac_int8", .doc = "integer multiply-accumulate in a kernel", .unit = "cycles", .min = 0, .max = 1000});
+    v(s.mac_float, Field{.name = "mac_float", .doc = "float multiply-accumulate in a kernel", .unit = "cycles", .min = 0, .max = 1000});
+    v(s.elementwise, Field{.name = "elementwise", .doc = "one element of simple arithmetic", .unit = "cycles", .min = 0, .max = 10000});
+    v(s.transcendental, Field{.name = "transcendental", .doc = "one element needing exp, tanh or a division", .unit = "cycles", .min = 0, .max = 100000});
+    v(s.copy_byte, Field{.name = "copy_byte", .doc = "one byte copied", .unit = "cycles", .min = 0, .max = 1000});
+    v(s.control, Field{.name = "control", .doc = "dispatch of one operator", .unit = "cycles", .min = 0, .max = 1e6});
+    v(s.register_access, Field{.name = "register_access", .doc = "device register read or write, less the bus", .unit = "cycles", .min = 0, .max = 1e5});
+    v(s.cache_line_bytes, Field{.name = "cache_line_bytes", .doc = "cache line", .unit = "bytes", .min = 4, .max = 1024});
+    v(s.maintenance_line, Field{.name = "maintenance_line", .doc = "clean or invalidate of one line", .unit = "cycles", .min = 0, .max = 1e5});
+    v(s.maintenance_call, Field{.name = "maintenance_call", .doc = "fixed cost of one clean or invalidate (barrier)", .unit = "cycles", .min = 0, .max = 1e6});
+    v(s.interrupt_entry, Field{.name = "interrupt_entry", .doc = "interrupt latency of the core", .unit = "cycles", .min = 0, .max = 1e6});
+    v(s.context_switch, Field{.name = "context_switch", .doc = "waking the waiting thread", .unit = "cycles", .min = 0, .max = 1e7});
+    v(s.chunk_bytes, Field{.name = "chunk_bytes", .doc = "largest bus transaction of streaming accesses", .unit = "bytes", .min = 16, .max = 4096});
+    v(s.outstanding, Field{.name = "outstanding", .doc = "transactions in flight", .min = 1, .max = 64});
+  }
+};
+
+struct NocConfig {
+  double clock_mhz = 200;
+  std::int32_t width_bytes = 8, latency = 4;
+  std::string arbitration = "round_robin";
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.clock_mhz, Field{.name = "clock_mhz", .doc = "interconnect and SRAM clock", .unit = "MHz", .min = 1, .max = 5000});
+    v(s.width_bytes, Field{.name = "width_bytes", .doc = "bytes per cycle of one memory's channel", .unit = "bytes", .min = 1, .max = 256});
+    v(s.latency, Field{.name = "latency", .doc = "request and response through the switch", .unit = "cycles", .min = 0, .max = 10000});
+    v(s.arbitration, Field{.name = "arbitration", .doc = "who goes next: round_robin, priority (host, dma, npu) or fifo"});
+  }
+};
+
+struct SramConfig {
+  std::int64_t bytes = 1 << 20;
+  std::int32_t width_bytes = 8, latency = 2;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.bytes, Field{.name = "bytes", .doc = "shared SRAM", .unit = "bytes", .min = 4096, .max = 268435456});
+    v(s.width_bytes, Field{.name = "width_bytes", .doc = "bytes per cycle", .unit = "bytes", .min = 1, .max = 256});
+    v(s.latency, Field{.name = "latency", .doc = "access to first data", .unit = "cycles", .min = 0, .max = 10000});
+  }
+};
+
+/// Defaults: JEDEC LPDDR4-3200, 8 Gb x16 (the DRAMSys memory specification of that name).
+struct DramConfig {
+  std::string model = "banked";
+  std::int64_t bytes = 64 << 20;
+  double tck_ns = 0.625;
+  std::int32_t width_bits = 16, burst_length = 16, banks = 8, row_bytes = 2048;
+  std::int32_t read_latency = 28, write_latency = 14, trcd = 29, trp = 29, tras = 68, trrd = 16, tccd = 8, twr = 29, twtr = 16, trtp = 12;
+  std::int32_t trefi = 6246, trfc = 448;
+  double fixed_latency_ns = 128, fixed_mb_per_s = 500;
+  std::int32_t fixed_burst_bytes = 32;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    const auto ck = [](const char* name, const char* doc) {
+      return Field{.name = name, .doc = doc, .unit = "tCK", .min = 0, .max = 1e6};
+    };
+    v(s.model, Field{.name = "model", .doc = "banked (row state, refresh) or fixed (latency and bandwidth)"});
+    v(s.bytes, Field{.name = "bytes", .doc = "DRAM size", .unit = "bytes", .min = 65536, .max = 2147483648.0});
+    v(s.tck_ns, Field{.name = "tck_ns", .doc = "clock period", .unit = "ns", .min = 0.1, .max = 100});
+    v(s.width_bits, Field{.name = "width_bits", .doc = "data bus width", .unit = "bits", .min = 8, .max = 256});
+    v(s.burst_length, Field{.name = "burst_length", .doc = "beats of a burst, two per clock", .min = 2, .max = 64});
+    v(s.banks, Field{.name = "banks", .doc = "banks", .min = 1, .max = 64});
+    v(s.row_bytes, Field{.name = "row_bytes", .doc = "bytes of an open row", .unit = "bytes", .min = 64, .max = 65536});
+    v(s.read_latency, ck("read_latency", "RL: read command to data"));
+    v(s.write_latency, ck("write_latency", "WL: write command to data"));
+    v(s.trcd, ck("trcd", "activate to read or write"));
+    v(s.trp, ck("trp", "precharge to activate"));
+    v(s.tras, ck("tras", "activate to precharge"));
+    v(s.trrd, ck("trrd", "activate to activate, other bank"));
+    v(s.tccd, ck("tccd", "column command to column command"));
+    v(s.twr, ck("twr", "end of write data to precharge"));
+    v(s.twtr, ck("twtr", "end of write data to read command"));
+    v(s.trtp, ck("trtp", "read command to precharge"));
+    v(s.trefi, Field{.name = "trefi", .doc = "refresh interval; 0: no refresh", .unit = "tCK", .min = 0, .max = 1e9});
+    v(s.trfc, ck("trfc", "refresh duration, all banks"));
+    v(s.fixed_latency_ns, Field{.name = "fixed_latency_ns", .doc = "fixed model: access latency", .unit = "ns", .min = 0, .max = 1e6});
+    v(s.fixed_burst_bytes, Field{.name = "fixed_burst_bytes", .doc = "fixed model: accesses are rounded to whole bursts", .unit = "bytes", .min = 1, .max = 4096});
+    v(s.fixed_mb_per_s, Field{.name = "fixed_mb_per_s", .doc = "fixed model: bandwidth, 10^6 bytes/s", .unit = "MB/s", .min = 0.001, .max = 1e6});
+  }
+};
+
+struct DmaEngineConfig {
+  double clock_mhz = 200;
+  std::int32_t chunk_bytes = 512, outstanding = 4, descriptor_cycles = 8;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.clock_mhz, Field{.name = "clock_mhz", .doc = "DMA engine clock", .unit = "MHz", .min = 1, .max = 5000});
+    v(s.chunk_bytes, Field{.name = "chunk_bytes", .doc = "largest bus transaction", .unit = "bytes", .min = 16, .max = 4096});
+    v(s.outstanding, Field{.name = "outstanding", .doc = "transactions in flight each way", .min = 1, .max = 64});
+    v(s.descriptor_cycles, Field{.name = "descriptor_cycles", .doc = "decode of one descriptor", .unit = "cycles", .min = 0, .max = 10000});
+  }
+};
+
 struct SocConfig {
-  std::string name;
+  std::string name = "unnamed";
+  HostConfig host;
+  NocConfig noc;
+  SramConfig sram;
+  DramConfig dram;
+  DmaEngineConfig dma;
   arch::NpuConfig npu;
+  sim::EnergyTable energy;  ///< from the file that the key energy.file names, then energy.* overrides
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
     v(s.name, Field{.name = "name", .doc = "shown in reports"});
+    v(s.host, Field{.name = "host", .doc = "host CPU cost model"});
+    v(s.noc, Field{.name = "noc", .doc = "interconnect"});
+    v(s.sram, Field{.name = "sram", .doc = "shared SRAM"});
+    v(s.dram, Field{.name = "dram", .doc = "DRAM"});
+    v(s.dma, Field{.name = "dma", .doc = "system DMA engine"});
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
+    v(s.energy, Field{.name = "energy", .doc = "energy of each event"});
   }
 };
+
+/// Reads a SoC file and applies `sets` ("key=value"). The key `energy.file` names an energy table, relative to
+/// the SoC file; keys under `energy` override its rows. Errors say file:line, key and what to do.
+base::Result<SocConfig> load_soc_config(const std::string& path, const std::vector<std::string>& sets);
+base::Result<SocConfig> parse_soc_config(base::Config config, const std::string& folder);
+
+/// Every knob with its value as YAML that load_soc_config reads back to an equal configuration.
+std::string effective_config_yaml(const SocConfig& config);
 
 }  // namespace deputy::soc

@@ -1,0 +1,158 @@
+#include "dma/dma_engine.h"
+
+#include "dma/core/chunks.h"
+#include "sim/process.h"
+#include "sim/register_access.h"
+
+namespace deputy::dma {
+namespace reg = arch::dma_reg;
+
+DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaParams& params, std::function<void(bool)> irq)
+    : sc_module(name),
+      registers("registers"),
+      reader("dma.read", params.outstanding),
+      writer("dma.write", params.outstanding),
+      params_(params),
+      clock_(params.clock_mhz),
+      irq_(std::move(irq)),
+      file_(arch::dma_registers()) {
+  registers.register_b_transport(this, &DmaEngine::b_transport);
+  sc_core::sc_spawn([this] { read_thread(); }, sc_core::sc_gen_unique_name("reader"));
+  sc_core::sc_spawn([this] { write_thread(); }, sc_core::sc_gen_unique_name("writer"));
+}
+
+void DmaEngine::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  sim::register_access(
+      payload, delay, [&](std::uint32_t offset) { return file_.find(offset) != nullptr; },
+      [&](std::uint32_t offset) { return file_.bus_read(offset); },
+      [&](std::uint32_t offset, std::uint32_t value) { write_register(offset, value); });
+}
+
+void DmaEngine::update_irq() { irq_((file_.get(reg::kIrqStatus) & file_.get(reg::kIrqEnable)) != 0); }
+
+void DmaEngine::write_register(std::uint32_t offset, std::uint32_t value) {
+  file_.bus_write(offset, value);
+  if (offset == reg::kReset && (value & 1)) {
+    ++epoch_;
+    file_.reset();
+    buffer_.clear();
+    write_failed_ = false;
+    pushed_.notify();
+    popped_.notify();
+  } else if (offset == reg::kCmd && (value & 1) && !(file_.get(reg::kStatus) & arch::kStatusRunning)) {
+    file_.set(reg::kStatus, arch::kStatusRunning);
+    file_.set(reg::kProgress, 0);
+    write_failed_ = false;
+    start_.notify(sc_core::SC_ZERO_TIME);
+  }
+  update_irq();
+}
+
+void DmaEngine::finish(arch::DmaError error, std::uint64_t address) {
+  const bool failed = error != arch::DmaError::kNone;
+  file_.set(reg::kStatus, failed ? arch::kStatusError | static_cast<std::uint32_t>(error) << 8 : arch::kStatusDone);
+  file_.set(reg::kErrAddrLo, static_cast<std::uint32_t>(address));
+  file_.set(reg::kErrAddrHi, static_cast<std::uint32_t>(address >> 32));
+  file_.set(reg::kIrqStatus, file_.get(reg::kIrqStatus) | (failed ? arch::kIrqFailed : arch::kIrqDone));
+  update_irq();
+}
+
+void DmaEngine::read_thread() {
+  for (;;) {
+    if (!(file_.get(reg::kStatus) & arch::kStatusRunning)) sim::wait_on(start_);
+    if (file_.get(reg::kStatus) & arch::kStatusRunning) run_chain();
+  }
+}
+
+void DmaEngine::run_chain() {
+  const std::uint64_t epoch = epoch_;
+  std::uint64_t at = file_.get(reg::kDescLo) | std::uint64_t{file_.get(reg::kDescHi)} << 32;
+  arch::DmaError error = arch::DmaError::kNone;
+  std::uint64_t fault = 0;
+  while (at != 0) {
+    arch::DmaDescriptor descriptor;
+    if (!fetch(at, descriptor)) {
+      error = arch::DmaError::kBus, fault = at;
+      break;
+    }
+    if (aborted(epoch)) return;
+    if (arch::first_bad_field(descriptor)) {
+      error = arch::DmaError::kBadDescriptor, fault = at;
+      break;
+    }
+    if (!copy(descriptor)) {
+      if (aborted(epoch)) return;
+      error = arch::DmaError::kBus, fault = write_failed_ ? write_fault_ : descriptor.src;
+      break;
+    }
+    if (aborted(epoch)) return;
+    file_.set(reg::kProgress, file_.get(reg::kProgress) + 1);
+    at = descriptor.next;
+  }
+  if (error != arch::DmaError::kNone && !write_failed_) wait_written();
+  if (!aborted(epoch)) finish(error, fault);
+}
+
+bool DmaEngine::fetch(std::uint64_t address, arch::DmaDescriptor& descriptor) {
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(arch::packed_words<arch::DmaDescriptor>()));
+  auto* bytes = reinterpret_cast<std::uint8_t*>(words.data());
+  const Walk walk{address, words.size() * 4, 1, 1, 0, 0};
+  const bool ok = for_each_chunk(walk, Walk{0, words.size() * 4, 1, 1, 0, 0}, 4096, true, false,
+                                 [&](const Chunk& c) { return reader.issue(c.a, bytes + c.b, c.bytes, false); });
+  reader.drain();
+  sim::wait_for(clock_.cycles(static_cast<std::uint64_t>(params_.descriptor_cycles)));
+  if (ok) descriptor = arch::unpack<arch::DmaDescriptor>(words);
+  return ok;
+}
+
+bool DmaEngine::copy(const arch::DmaDescriptor& d) {
+  const std::uint64_t epoch = epoch_;
+  const Walk src{d.src, d.row_bytes, d.rows, d.planes, d.src_row_stride, d.src_plane_stride};
+  const Walk dst{d.dst, d.row_bytes, d.rows, d.planes, d.dst_row_stride, d.dst_plane_stride};
+  const bool ok = for_each_chunk(src, dst, static_cast<std::uint32_t>(params_.chunk_bytes), true, true, [&](const Chunk& c) {
+    while (buffer_.size() >= static_cast<std::size_t>(params_.outstanding) && !write_failed_ && !aborted(epoch))
+      sim::wait_on(popped_);
+    if (write_failed_ || aborted(epoch)) return false;
+    Piece piece{c.b, c.bytes, {}, {}};
+    if (params_.functional) piece.data.resize(c.bytes);
+    if (!reader.issue(c.a, params_.functional ? piece.data.data() : nullptr, c.bytes, false)) return false;
+    if (aborted(epoch) || write_failed_) return false;
+    piece.ready = reader.last_done();
+    buffer_.push_back(std::move(piece));
+    pushed_.notify();
+    return true;
+  });
+  if (ok) wait_written();
+  return ok && !write_failed_;
+}
+
+// A descriptor is complete when its last byte is written, not when it is read.
+void DmaEngine::wait_written() {
+  while ((!buffer_.empty() || writing_) && !write_failed_) sim::wait_on(popped_);
+}
+
+void DmaEngine::write_thread() {
+  for (;;) {
+    while (buffer_.empty()) {
+      writer.drain();
+      if (!buffer_.empty()) break;
+      writing_ = false;
+      popped_.notify();
+      sim::wait_on(pushed_);
+    }
+    writing_ = true;
+    const std::uint64_t epoch = epoch_;
+    Piece piece = std::move(buffer_.front());
+    buffer_.pop_front();
+    sim::wait_until(piece.ready);
+    if (aborted(epoch)) continue;
+    if (!writer.issue(piece.dst, params_.functional ? piece.data.data() : nullptr, piece.bytes, true) && !aborted(epoch)) {
+      write_failed_ = true;
+      write_fault_ = piece.dst;
+      buffer_.clear();
+    }
+    popped_.notify();
+  }
+}
+
+}  // namespace deputy::dma

@@ -1,0 +1,40 @@
+// The statistics a run counts: name, unit and meaning, for `deputy list stats` and the reference page. A test
+// checks that every counter of a run has its row, and the other way round.
+#pragma once
+
+namespace deputy::sim {
+
+struct StatRow {
+  const char* name;
+  const char* unit;
+  const char* doc;
+};
+
+inline constexpr StatRow kStats[] = {
+    {"dram.activates", "", "rows opened"},
+    {"dram.read_bytes", "bytes", "bytes read from DRAM"},
+    {"dram.refreshes", "", "all-bank refreshes that came due"},
+    {"dram.row_conflicts", "", "bursts that had to close another row first"},
+    {"dram.row_hits", "", "bursts to an open row"},
+    {"dram.row_misses", "", "bursts to a closed bank"},
+    {"dram.write_bytes", "bytes", "bytes written to DRAM"},
+    {"host.bus_errors", "", "register accesses that nothing answered"},
+    {"host.busy_cycles", "cycles", "CPU cycles not spent waiting for an interrupt"},
+    {"host.maintained_lines", "", "cache lines cleaned or invalidated"},
+    {"host.register_reads", "", "device register reads"},
+    {"host.register_writes", "", "device register writes"},
+    {"intc.interrupts", "", "interrupts that became pending"},
+    {"noc.bytes", "bytes", "bytes through the interconnect to memories"},
+    {"npu.instructions", "", "instructions completed, END included"},
+    {"npu.job_cycles", "cycles", "NPU cycles with a job running"},
+    {"npu.jobs", "", "jobs ended"},
+    {"npu.load_active_cycles", "cycles", "cycles the load queue worked"},
+    {"npu.mac_active_cycles", "cycles", "cycles the MAC array worked"},
+    {"npu.macs", "", "useful multiply-accumulates"},
+    {"npu.spm_bytes", "bytes", "bytes read and written in the scratchpad"},
+    {"npu.store_active_cycles", "cycles", "cycles the store queue worked"},
+    {"npu.vec_results", "", "outputs of the requantiser and the element-wise, pooling and table units"},
+    {"sram.bytes", "bytes", "bytes read and written in the shared SRAM"},
+};
+
+}  // namespace deputy::sim

@@ -1,0 +1,48 @@
+#include "soc/intc.h"
+
+#include "sim/register_access.h"
+
+namespace deputy::soc {
+namespace reg = arch::intc_reg;
+
+Intc::Intc(sc_core::sc_module_name name) : sc_module(name), socket("socket"), registers_(arch::intc_registers()) {
+  socket.register_b_transport(this, &Intc::b_transport);
+}
+
+void Intc::latch(std::uint32_t bits) {
+  if (!bits) return;
+  registers_.set(reg::kPending, registers_.get(reg::kPending) | bits);
+  interrupts_ += static_cast<std::uint64_t>(__builtin_popcount(bits));
+  raised_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Intc::set_line(std::uint32_t line, bool level) {
+  const std::uint32_t bit = 1u << line;
+  const std::uint32_t raw = registers_.get(reg::kRaw);
+  if (((raw & bit) != 0) == level) return;
+  registers_.set(reg::kRaw, level ? raw | bit : raw & ~bit);
+  if (level) latch(bit & registers_.get(reg::kEnable));
+}
+
+void Intc::write(std::uint32_t offset, std::uint32_t value) {
+  const std::uint32_t enabled = registers_.get(reg::kEnable);
+  if (offset == reg::kEnableSet) {
+    registers_.set(reg::kEnable, enabled | value);
+  } else if (offset == reg::kEnableClear) {
+    registers_.set(reg::kEnable, enabled & ~value);
+  } else if (offset == reg::kForce) {
+    latch(value);
+  } else {
+    registers_.bus_write(offset, value);
+  }
+  registers_.set(reg::kEnableSet, registers_.get(reg::kEnable));
+}
+
+void Intc::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  sim::register_access(
+      payload, delay, [&](std::uint32_t offset) { return registers_.find(offset) != nullptr; },
+      [&](std::uint32_t offset) { return registers_.bus_read(offset); },
+      [&](std::uint32_t offset, std::uint32_t value) { write(offset, value); });
+}
+
+}  // namespace deputy::soc

@@ -1,0 +1,139 @@
+#include "soc/interconnect.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "sim/process.h"
+
+namespace deputy::soc {
+
+Interconnect::Interconnect(sc_core::sc_module_name name, const NocConfig& config)
+    : sc_module(name), targets("targets"), config_(config), clock_(config.clock_mhz) {
+  targets.register_b_transport(this, &Interconnect::b_transport);
+}
+Interconnect::~Interconnect() = default;
+
+void Interconnect::add_initiator(const std::string& name, int priority) { initiators_.push_back({name, priority}); }
+
+void Interconnect::add_memory(const std::string& name, Memory& memory) {
+  auto channel = std::make_unique<Channel>();
+  channel->name = name;
+  channel->memory = &memory;
+  channel->socket = std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>((name + "_port").c_str());
+  channel->socket->bind(memory.socket);
+  Channel* raw = channel.get();
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&raw->release);
+  sc_core::sc_spawn([this, raw] { grant(*raw); }, sc_core::sc_gen_unique_name("arbiter"), &options);
+  channels_.push_back(std::move(channel));
+}
+
+void Interconnect::add_peripheral(std::uint64_t base, std::uint64_t size,
+                                  tlm_utils::simple_initiator_socket<Interconnect>*& socket) {
+  auto port = std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>(sc_core::sc_gen_unique_name("regs"));
+  socket = port.get();
+  peripherals_.push_back({base, size, std::move(port)});
+}
+
+void Interconnect::b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const std::uint64_t address = payload.get_address();
+  const std::uint64_t last = address + payload.get_data_length() - 1;
+  for (auto& channel : channels_) {
+    const std::uint64_t base = channel->memory->base();
+    if (address >= base && last >= address && last - base < channel->memory->bytes())
+      return to_memory(id, *channel, payload, delay);
+  }
+  // The device sees an access when it arrives, not when it leaves; one more cycle brings the answer back.
+  sim::wait_for(delay + clock_.cycles(static_cast<std::uint64_t>(config_.latency)));
+  delay = clock_.cycles(1);
+  for (auto& peripheral : peripherals_)
+    if (address >= peripheral.base && last - peripheral.base < peripheral.size)
+      return (*peripheral.socket)->b_transport(payload, delay);
+  payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (delay > sc_core::SC_ZERO_TIME) {  // our initiators synchronise first; a foreign one is synchronised here
+    sim::wait_for(delay);
+    delay = sc_core::SC_ZERO_TIME;
+  }
+  acquire(id, channel);
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const std::uint64_t n = payload.get_data_length();
+  const std::uint64_t beats = (n + config_.width_bytes - 1) / static_cast<std::uint64_t>(config_.width_bytes);
+  delay = clock_.cycles(static_cast<std::uint64_t>(config_.latency));
+  (*channel.socket)->b_transport(payload, delay);
+  // The switch's beats start with the memory's first data; the slower of the two ends the transfer.
+  delay = std::max(delay, channel.memory->first_data_at() + clock_.cycles(beats) - now);
+  const sc_core::sc_time memory_accepts = channel.memory->accepts_at();
+  channel.free_at = std::max(now + clock_.cycles(beats), memory_accepts);
+  channel.last_granted = id;
+  if (!channel.waiters.empty()) channel.release.notify(channel.free_at - now);
+  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return;
+  TrafficCount& count = channel.counted[static_cast<std::size_t>(id)];
+  ++count.transactions;
+  (payload.is_write() ? count.write_bytes : count.read_bytes) += n;
+}
+
+// Returns when the calling thread owns the channel. Uncontended, that is at once and costs no event.
+void Interconnect::acquire(int id, Channel& channel) {
+  channel.counted.resize(initiators_.size());
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  if (!channel.reserved && channel.waiters.empty() && channel.free_at <= now) return;
+  Waiter waiter{id, order_++, {}};
+  channel.waiters.push_back(&waiter);
+  if (channel.waiters.size() == 1 && !channel.reserved)
+    channel.release.notify(channel.free_at > now ? channel.free_at - now : sc_core::SC_ZERO_TIME);
+  // A thread may be killed while it waits (engine reset, end of simulation): leave no dangling entry behind.
+  struct Leave {
+    Channel& channel;
+    Waiter* waiter;
+    ~Leave() { channel.waiters.remove(waiter); }
+  } leave{channel, &waiter};
+  sim::wait_on(waiter.granted);
+  channel.reserved = false;
+}
+
+void Interconnect::grant(Channel& channel) {
+  sim::count_kernel_event();
+  if (channel.waiters.empty() || channel.reserved) return;
+  if (channel.free_at > sc_core::sc_time_stamp()) {
+    channel.release.notify(channel.free_at - sc_core::sc_time_stamp());
+    return;
+  }
+  const auto chosen = choose(channel);
+  Waiter* waiter = *chosen;
+  channel.waiters.erase(chosen);
+  channel.reserved = true;
+  waiter->granted.notify();
+}
+
+std::list<Interconnect::Waiter*>::iterator Interconnect::choose(Channel& channel) {
+  const auto n = static_cast<int>(initiators_.size());
+  const auto rank = [&](const Waiter* w) -> std::pair<std::int64_t, std::uint64_t> {
+    if (config_.arbitration == "priority") return {initiators_[static_cast<std::size_t>(w->initiator)].priority, w->order};
+    if (config_.arbitration == "round_robin") return {(w->initiator - channel.last_granted - 1 + 2 * n) % n, w->order};
+    return {0, w->order};
+  };
+  return std::min_element(channel.waiters.begin(), channel.waiters.end(),
+                          [&](const Waiter* a, const Waiter* b) { return rank(a) < rank(b); });
+}
+
+std::map<std::string, std::map<std::string, TrafficCount>> Interconnect::traffic() const {
+  std::map<std::string, std::map<std::string, TrafficCount>> out;
+  for (const auto& channel : channels_)
+    for (std::size_t i = 0; i < channel->counted.size(); ++i)
+      if (channel->counted[i].transactions) out[initiators_[i].name][channel->name] = channel->counted[i];
+  return out;
+}
+
+std::uint64_t Interconnect::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& channel : channels_)
+    for (const auto& count : channel->counted) sum += count.read_bytes + count.write_bytes;
+  return sum;
+}
+
+}  // namespace deputy::soc

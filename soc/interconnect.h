@@ -1,0 +1,81 @@
+// The interconnect: decodes addresses, arbitrates each memory's channel chunk by chunk, passes register
+// accesses to peripherals. A hole in the map answers with an address error.
+#pragma once
+
+#include <tlm_utils/multi_passthrough_target_socket.h>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "sim/time.h"
+#include "soc/memory.h"
+#include "soc/run_record.h"
+#include "soc/soc_config.h"
+
+namespace deputy::soc {
+
+class Interconnect : public sc_core::sc_module {
+ public:
+  Interconnect(sc_core::sc_module_name name, const NocConfig& config);
+  ~Interconnect() override;
+
+  /// Initiators bind here, in the order in which add_initiator() named them.
+  tlm_utils::multi_passthrough_target_socket<Interconnect> targets;
+
+  void add_initiator(const std::string& name, int priority);
+  void add_memory(const std::string& name, Memory& memory);
+  /// A register block at [base, base + size). Accesses must be one aligned 32-bit word.
+  void add_peripheral(std::uint64_t base, std::uint64_t size,
+                      tlm_utils::simple_initiator_socket<Interconnect>*& socket);
+
+  /// initiator -> memory -> bytes, counted here.
+  std::map<std::string, std::map<std::string, TrafficCount>> traffic() const;
+  std::uint64_t bytes() const;
+
+ private:
+  struct Waiter {
+    int initiator;
+    std::uint64_t order;
+    sc_core::sc_event granted;
+  };
+  struct Channel {  // one per memory
+    std::string name;
+    Memory* memory = nullptr;
+    std::unique_ptr<tlm_utils::simple_initiator_socket<Interconnect>> socket;
+    sc_core::sc_time free_at;
+    bool reserved = false;  ///< granted to a waiter that has not run yet
+    int last_granted = -1;
+    std::list<Waiter*> waiters;
+    sc_core::sc_event release;
+    std::vector<TrafficCount> counted;  ///< by initiator
+  };
+  struct Peripheral {
+    std::uint64_t base, size;
+    std::unique_ptr<tlm_utils::simple_initiator_socket<Interconnect>> socket;
+  };
+  struct Initiator {
+    std::string name;
+    int priority;
+  };
+
+  void b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void acquire(int id, Channel& channel);
+  void grant(Channel& channel);
+  std::list<Waiter*>::iterator choose(Channel& channel);
+
+  NocConfig config_;
+  sim::Clock clock_;
+  std::vector<Initiator> initiators_;
+  std::vector<std::unique_ptr<Channel>> channels_;
+  std::vector<Peripheral> peripherals_;
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace deputy::soc

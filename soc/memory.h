@@ -1,0 +1,49 @@
+// What the interconnect sees of a memory: bytes, and when an access is served.
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+
+#include "sim/bus_initiator.h"
+
+namespace deputy::soc {
+
+/// Base of SRAM and DRAM: storage, the TLM target, byte counts. A subclass gives the timing. Requests arrive in
+/// time order (the interconnect sees to that); b_transport's delay is the arrival on entry and the completion on
+/// return, both from now. A null data pointer moves no bytes.
+class Memory : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Memory> socket;
+
+  std::uint64_t base() const { return base_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint8_t* host_pointer(std::uint64_t address) { return storage_.get() + (address - base_); }
+
+  /// The earliest time at which accepting another request loses no bandwidth: the interconnect's grant time.
+  virtual sc_core::sc_time accepts_at() const = 0;
+  /// When the first byte of the request served last was available: the interconnect's beats start then.
+  virtual sc_core::sc_time first_data_at() const = 0;
+
+  const sim::ByteCount& counted() const { return counted_; }
+
+ protected:
+  Memory(sc_core::sc_module_name name, std::uint64_t base, std::uint64_t bytes);
+  /// Serves bytes at `offset` from `arrival`; returns when the last byte is transferred.
+  virtual sc_core::sc_time serve(std::uint64_t offset, std::uint32_t bytes, bool write, sc_core::sc_time arrival) = 0;
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* p) const;
+  };
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+  std::uint64_t base_, bytes_;
+  std::unique_ptr<std::uint8_t[], Free> storage_;  ///< calloc: pages that nothing touches cost nothing
+  sim::ByteCount counted_;
+};
+
+}  // namespace deputy::soc

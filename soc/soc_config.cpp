@@ -1,0 +1,120 @@
+#include "soc/soc_config.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <initializer_list>
+#include <set>
+
+namespace deputy::soc {
+namespace {
+
+base::Status check_word(base::Config& config, const std::string& key, const std::string& value,
+                        std::initializer_list<const char*> words) {
+  std::string list;
+  for (const char* word : words) {
+    if (value == word) return {};
+    list += list.empty() ? word : fmt::format(", {}", word);
+  }
+  const auto* entry = config.find(key);
+  return base::Error{base::ErrorKind::kConfig, entry ? entry->where : key, fmt::format("{} = '{}' is not a choice", key, value),
+                     "use one of " + list};
+}
+
+bool power_of_two(std::int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
+
+// Energy has no defaults: a row that nobody gave would be zero joules, silently.
+base::Status check_energy(base::Config& config, const std::set<std::string>& table_rows) {
+  std::vector<base::ParamRow> rows;
+  base::list_params("", sim::EnergyTable{}, rows);
+  for (const auto& row : rows)
+    if (!table_rows.count(row.key) && !config.find("energy." + row.key))
+      return base::Error{base::ErrorKind::kConfig, "energy." + row.key, "has no value",
+                         "name a table with energy.file (configs/energy) or give the row"};
+  return {};
+}
+
+std::string yaml_text(const std::string& value) {
+  const bool plain = !value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+") == std::string::npos;
+  if (plain) return value;
+  std::string out = "\"";
+  for (char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+// Ranges that depend on more than one knob.
+base::Status check_together(const SocConfig& c) {
+  const auto bad = [](const char* key, std::string what, const char* remedy) {
+    return base::Error{base::ErrorKind::kConfig, key, std::move(what), remedy};
+  };
+  const int burst = c.dram.width_bits / 8 * c.dram.burst_length;
+  if (c.dram.width_bits % 8 != 0 || !power_of_two(burst))
+    return bad("dram.width_bits", "a burst (width_bits / 8 * burst_length) must be a power of two of bytes", "use 8, 16, 32 or 64 bits");
+  if (!power_of_two(c.dram.row_bytes) || c.dram.row_bytes < burst)
+    return bad("dram.row_bytes", "must be a power of two and hold at least one burst", "2048 is usual");
+  if (!power_of_two(c.dram.banks)) return bad("dram.banks", "must be a power of two", "8 or 16 are usual");
+  if (c.dram.trefi > 0 && c.dram.trefi <= c.dram.trfc)
+    return bad("dram.trefi", "refresh would take all the time", "trefi must exceed trfc");
+  return {};
+}
+
+}  // namespace
+
+base::Result<SocConfig> parse_soc_config(base::Config config, const std::string& folder) {
+  SocConfig out;
+  std::set<std::string> table_rows;
+  if (const auto* file = config.find("energy.file")) {
+    const auto path = (std::filesystem::path(folder) / file->value).string();
+    auto table = base::Config::from_file(path);
+    if (!table.ok())
+      return base::Error{table.error().kind, file->where, "energy table: " + table.error().text(), "check energy.file"};
+    DEPUTY_TRY(table->load("", out.energy));
+    DEPUTY_TRY(table->finish());
+    for (const auto& [key, entry] : table->entries()) table_rows.insert(key);
+  }
+  DEPUTY_TRY(config.load("", out));
+  DEPUTY_TRY(config.finish());
+  DEPUTY_TRY(check_energy(config, table_rows));
+  DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
+  DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"banked", "fixed"}));
+  DEPUTY_TRY(check_together(out));
+  return out;
+}
+
+base::Result<SocConfig> load_soc_config(const std::string& path, const std::vector<std::string>& sets) {
+  DEPUTY_ASSIGN(auto config, base::Config::from_file(path));
+  for (const auto& assignment : sets) DEPUTY_TRY(config.set(assignment));
+  return parse_soc_config(std::move(config), std::filesystem::path(path).parent_path().string());
+}
+
+std::string effective_config_yaml(const SocConfig& config) {
+  std::vector<base::ParamRow> rows;
+  base::list_params("", config, rows);
+  std::string out;
+  std::vector<std::string> open;  // groups above the current line
+  for (const auto& row : rows) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at != std::string::npos;) {
+      const std::size_t dot = row.key.find('.', at);
+      parts.push_back(row.key.substr(at, dot == std::string::npos ? dot : dot - at));
+      at = dot == std::string::npos ? dot : dot + 1;
+    }
+    std::size_t shared = 0;
+    while (shared + 1 < parts.size() && shared < open.size() && open[shared] == parts[shared]) ++shared;
+    open.resize(shared);
+    for (; shared + 1 < parts.size(); ++shared) {
+      out += std::string(2 * shared, ' ') + parts[shared] + ":\n";
+      open.push_back(parts[shared]);
+    }
+    out += std::string(2 * (parts.size() - 1), ' ') + parts.back() + ": " + yaml_text(row.value) + "\n";
+  }
+  return out;
+}
+
+}  // namespace deputy::soc

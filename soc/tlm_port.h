@@ -1,0 +1,61 @@
+// HwPort over TLM: the host CPU as an initiator on the interconnect, with its cost model.
+//
+// CPU work takes max(compute cycles, time of its memory traffic): a core with a cache and prefetching overlaps
+// the two, and the slower one shows. Everything else (register access, cache maintenance, interrupt entry) is
+// serial.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <systemc>
+
+#include "deputy/hw_port.h"
+#include "sim/bus_initiator.h"
+#include "sim/time.h"
+#include "soc/heap.h"
+#include "soc/intc.h"
+#include "soc/memory.h"
+#include "soc/soc_config.h"
+
+namespace deputy::soc {
+
+class TlmPort : public HwPort {
+ public:
+  TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram, Memory& dram, bool functional);
+
+  std::uint32_t read32(std::uint64_t address) override;
+  void write32(std::uint64_t address, std::uint32_t value) override;
+  std::uint64_t bus_errors() const override { return bus_errors_; }
+  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) override;
+  void free(const SharedMemory& memory) override;
+  void clean(std::uint64_t address, std::uint64_t bytes) override;
+  void invalidate(std::uint64_t address, std::uint64_t bytes) override;
+  bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) override;
+  std::uint64_t now_ps() override;
+  void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) override;
+  bool functional() const override { return functional_; }
+
+  std::uint64_t busy_ps() const { return busy_ps_; }
+  std::uint64_t register_reads() const { return register_reads_; }
+  std::uint64_t register_writes() const { return register_writes_; }
+  std::uint64_t maintained_lines() const { return maintained_lines_; }
+
+ private:
+  /// The CPU computes for `cycles`, nothing else.
+  void spend(double cycles);
+  void maintain(std::uint64_t address, std::uint64_t bytes);
+  bool access32(std::uint64_t address, std::uint32_t& value, bool write);
+  Memory* memory_at(std::uint64_t address, std::uint64_t bytes);
+
+  HostConfig config_;
+  sim::Clock clock_;
+  sim::BusInitiator& bus_;
+  Intc& intc_;
+  Memory &sram_, &dram_;
+  Heap sram_heap_, dram_heap_;
+  bool functional_;
+  std::uint64_t bus_errors_ = 0, busy_ps_ = 0, register_reads_ = 0, register_writes_ = 0, maintained_lines_ = 0;
+};
+
+}  // namespace deputy::soc
