@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "npu_model/npu_record.h"
+
 namespace deputy::soc {
 
 /// Bytes and transactions one initiator moved at one target.
@@ -13,24 +15,8 @@ struct TrafficCount {
   std::uint64_t read_bytes = 0, write_bytes = 0, transactions = 0;
 };
 
-/// One source operator's share of the NPU's work (instruction tag). Times absolute, in ps.
-struct NpuOpRecord {
-  std::uint32_t tag = 0;
-  std::uint64_t first_start_ps = 0, last_end_ps = 0;
-  std::uint64_t instructions = 0, macs = 0;
-  std::uint64_t compute_cycles = 0, mac_cycles = 0, vec_cycles = 0, spm_cycles = 0;
-  std::uint64_t load_cycles = 0, store_cycles = 0;         ///< cycles the queues were busy with this op
-  std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;  ///< weight_bytes are part of load_bytes
-};
-
-/// One NPU job.
-struct NpuJobRecord {
-  std::uint64_t start_ps = 0, end_ps = 0;  ///< CMD to END (or fault)
-  std::uint64_t cycles = 0;
-  std::uint64_t command_bytes = 0;
-  std::uint64_t mac_active_cycles = 0, load_active_cycles = 0, store_active_cycles = 0;
-  std::vector<NpuOpRecord> ops;            ///< by tag
-};
+using npu_model::NpuJobRecord;
+using npu_model::NpuOpRecord;
 
 struct RunRecord {
   std::uint64_t end_ps = 0;                ///< simulated time when the host program returned

@@ -1,0 +1,176 @@
+#include "npu_model/npu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "arch/npu_timing.h"
+
+namespace deputy::npu_model {
+
+namespace reg = arch::npu_reg;
+using sc_core::sc_time, sc_core::sc_time_stamp;
+
+namespace {
+
+std::uint32_t config0(const arch::MacConfig& mac) {
+  return static_cast<std::uint32_t>(mac.oc_lanes - 1) |
+         static_cast<std::uint32_t>(mac.ic_lanes - 1) << 8 |
+         static_cast<std::uint32_t>(mac.pixels - 1) << 16 |
+         static_cast<std::uint32_t>(mac.dw_taps) << 24;
+}
+
+}  // namespace
+
+NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only)
+    : sc_module(name),
+      registers("registers"),
+      load_port("npu.load", config.dma.outstanding),
+      store_port("npu.store", config.dma.outstanding),
+      command_port("npu.cmd", 2),
+      config_(config),
+      timing_only_(timing_only),
+      clock_(config.clock_mhz),
+      executor_(config),
+      file_(arch::npu_registers()) {
+  registers.register_b_transport(this, &NpuEngine::access_registers);
+  reset_engine();
+  SC_HAS_PROCESS(NpuEngine);
+  SC_THREAD(command_thread);
+  SC_THREAD(load_thread);
+  SC_THREAD(compute_thread);
+  SC_THREAD(store_thread);
+}
+NpuEngine::~NpuEngine() = default;
+
+bool NpuEngine::sleep_until(const sc_time& when, std::uint64_t epoch) {
+  if (epoch == epoch_ && when > sc_time_stamp()) sim::wait_on(abort_event_, when - sc_time_stamp());
+  return epoch == epoch_;
+}
+
+void NpuEngine::access_registers(tlm::tlm_generic_payload& payload, sc_time& delay) {
+  const std::uint64_t address = payload.get_address();
+  if (payload.get_data_length() != 4 || payload.get_streaming_width() < 4 ||
+      payload.get_byte_enable_ptr() || !payload.get_data_ptr() || address % 4 != 0) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  const auto offset = static_cast<std::uint32_t>(address);
+  if (address > UINT32_MAX || !file_.find(offset)) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  delay += clock_.cycles(1);
+  if (payload.is_read()) {
+    const std::uint32_t value = file_.bus_read(offset);
+    std::memcpy(payload.get_data_ptr(), &value, 4);
+  } else if (payload.is_write()) {
+    std::uint32_t written;
+    std::memcpy(&written, payload.get_data_ptr(), 4);
+    write_register(offset, written, sc_time_stamp() + delay);
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const sc_time& when) {
+  file_.bus_write(offset, value);
+  if (offset == reg::kCmd && (value & 1) && !running_) start_job(when);
+  if (offset == reg::kReset && (value & 1)) {
+    if (running_) end_job(arch::NpuError::kNone, true);  // counted, but nothing to report
+    reset_engine();
+  }
+  update_interrupt();
+}
+
+void NpuEngine::start_job(const sc_time& when) {
+  job_ = Job{};
+  job_.stream_base = get64(reg::kQBaseLo);
+  job_.stream_bytes = file_.get(reg::kQSize);
+  for (int r = 0; r < arch::kRegionCount; ++r) {
+    job_.base[r] = get64(reg::kBase0Lo + 8 * r);
+    job_.size[r] = file_.get(reg::kSize0 + 4 * r);
+  }
+  job_.start = when;
+  for (const std::uint32_t offset :
+       {reg::kQRead, reg::kProgress, reg::kErrAddrLo, reg::kErrAddrHi, reg::kErrInfo})
+    file_.set(offset, 0);
+  file_.set(reg::kStatus, arch::kStatusRunning);
+  for (QueueState& q : queues_) q.dispatched = q.completed = q.active_cycles = 0;
+  completed_instructions_ = 0;
+  running_ = start_pending_ = true;
+  start_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void NpuEngine::reset_engine() {
+  file_.reset();
+  file_.set(reg::kConfig0, config0(config_.mac));
+  file_.set(reg::kConfig1, static_cast<std::uint32_t>(config_.spm.bytes));
+  file_.set(reg::kConfig2, static_cast<std::uint32_t>(config_.mac.accumulators));
+  executor_.reset();
+}
+
+// Empties the queues and ends every wait of the job's processes.
+void NpuEngine::stop_queues() {
+  ++epoch_;
+  running_ = start_pending_ = false;
+  for (QueueState& q : queues_) {
+    q.entries.clear();
+    q.blocked = false;
+    q.wake.notify();
+  }
+  command_wake_.notify();
+  abort_event_.notify();
+}
+
+void NpuEngine::end_job(arch::NpuError error, bool aborted) {
+  const sc_time end = std::max(sc_time_stamp(), job_.start);
+  NpuJobRecord& record = job_.record;
+  record.start_ps = sim::to_ps(job_.start);
+  record.end_ps = sim::to_ps(end);
+  record.cycles = clock_.cycles_in(end - job_.start);
+  record.instructions = completed_instructions_;
+  record.mac_active_cycles = job_.mac_active_cycles;
+  record.load_active_cycles = queues_[kLoad].active_cycles;
+  record.store_active_cycles = queues_[kStore].active_cycles;
+  record.error = static_cast<std::uint32_t>(error);
+  record.aborted = aborted;
+  for (auto& [tag, op] : job_.ops) record.ops.push_back(op);
+  jobs_.push_back(record);
+  stop_queues();
+  if (aborted) return;
+
+  set64(reg::kPmuCyclesLo, record.cycles);
+  file_.set(reg::kPmuMacActive, static_cast<std::uint32_t>(record.mac_active_cycles));
+  file_.set(reg::kPmuLoadActive, static_cast<std::uint32_t>(record.load_active_cycles));
+  file_.set(reg::kPmuStoreActive, static_cast<std::uint32_t>(record.store_active_cycles));
+  const bool failed = error != arch::NpuError::kNone;
+  file_.set(reg::kStatus, failed ? arch::kStatusError | static_cast<std::uint32_t>(error) << 8
+                                 : arch::kStatusDone);
+  file_.set(reg::kIrqStatus,
+            file_.get(reg::kIrqStatus) | (failed ? arch::kIrqFailed : arch::kIrqDone));
+  update_interrupt();
+}
+
+void NpuEngine::raise_fault(arch::NpuError error, std::uint64_t address, std::uint32_t opcode,
+                            std::uint32_t tag) {
+  set64(reg::kErrAddrLo, address);
+  file_.set(reg::kErrInfo, opcode | tag << 8);
+  end_job(error, false);
+}
+
+std::uint64_t NpuEngine::get64(std::uint32_t low_offset) const {
+  return file_.get(low_offset) | std::uint64_t{file_.get(low_offset + 4)} << 32;
+}
+void NpuEngine::set64(std::uint32_t low_offset, std::uint64_t value) {
+  file_.set(low_offset, static_cast<std::uint32_t>(value));
+  file_.set(low_offset + 4, static_cast<std::uint32_t>(value >> 32));
+}
+
+void NpuEngine::update_interrupt() {
+  const bool level = (file_.get(reg::kIrqStatus) & file_.get(reg::kIrqEnable)) != 0;
+  if (level == interrupt_level_) return;
+  interrupt_level_ = level;
+  if (interrupt_handler_) interrupt_handler_(level);
+}
+
+}  // namespace deputy::npu_model

@@ -1,0 +1,147 @@
+// The NPU as the bus sees it: registers, a command processor that fetches its stream from memory,
+// and load, compute and store queues that run decoupled under completion counters (arch/isa.h).
+// Function is core/executor.h, compute time arch/npu_timing.h, transfer time that of real bus
+// transactions.
+//
+// Time. Nothing happens per cycle. An instruction costs a wait in the command processor (decode), a
+// wait for its operands' counters where they are not there yet, one for its set-up and one for its
+// work; a transfer of more than dma.outstanding chunks (of at most dma.chunk_bytes, and never
+// across 4 KiB) adds one for each more. A transfer ends when its last chunk has completed. The next
+// part of the command stream is fetched while the present one is decoded. A compute instruction
+// takes effect when it starts, a chunk's bytes move when it is issued.
+//
+// Faults stop everything at once: queues are emptied, work in flight is abandoned with the bytes it
+// has already moved. ERR_ADDR holds the bus address for NpuError::kBus, else the instruction's
+// stream offset. RESET does the same, clears the registers and the scratchpad, and leaves the
+// engine ready for a new job. QBASE, QSIZE, BASEn and SIZEn are sampled when CMD starts a job.
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "arch/isa.h"
+#include "arch/npu_config.h"
+#include "arch/npu_timing.h"
+#include "arch/register_file.h"
+#include "arch/registers.h"
+#include "npu_model/core/executor.h"
+#include "npu_model/npu_record.h"
+#include "sim/bus_initiator.h"
+#include "sim/process.h"
+#include "sim/time.h"
+
+namespace deputy::npu_model {
+
+class NpuEngine : public sc_core::sc_module {
+ public:
+  /// timing_only: no values are computed and feature maps, weights and parameters do not move
+  /// (transactions with a null data pointer); the command stream is still read.
+  NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only);
+  ~NpuEngine() override;
+
+  /// Registers, at offsets from the NPU's base; 32-bit aligned accesses only. An access takes one
+  /// NPU cycle.
+  tlm_utils::simple_target_socket<NpuEngine> registers;
+  /// Bus masters "npu.load", "npu.store" and "npu.cmd"; bind the socket of each.
+  sim::BusInitiator load_port, store_port, command_port;
+
+  /// Called with the interrupt line's new level whenever it changes, in the context of whoever
+  /// caused it.
+  void on_interrupt(std::function<void(bool)> handler) { interrupt_handler_ = std::move(handler); }
+
+  /// Jobs that have ended, oldest first.
+  const std::vector<NpuJobRecord>& jobs() const { return jobs_; }
+
+ private:
+  enum QueueId { kLoad = 0, kCompute = 1, kStore = 2, kQueues = 3 };
+
+  struct Entry {
+    arch::Instruction instruction;
+    std::uint32_t offset = 0;  ///< in the command stream
+    arch::ComputeCost cost;
+  };
+  struct QueueState {
+    std::deque<Entry> entries;
+    std::uint64_t dispatched = 0, completed = 0;
+    std::uint64_t active_cycles = 0;
+    bool blocked = false;  ///< head instruction waits for counters
+    sc_core::sc_event wake;
+  };
+  /// What a job sees of the registers, and what it has counted.
+  struct Job {
+    std::uint64_t stream_base = 0;
+    std::uint32_t stream_bytes = 0;
+    std::array<std::uint64_t, arch::kRegionCount> base{};
+    std::array<std::uint32_t, arch::kRegionCount> size{};
+    sc_core::sc_time start;
+    std::uint64_t mac_active_cycles = 0;
+    NpuJobRecord record;
+    std::map<std::uint32_t, NpuOpRecord> ops;
+  };
+  class CommandStream;
+
+  // npu.cpp: registers and the life of a job.
+  void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void write_register(std::uint32_t offset, std::uint32_t value, const sc_core::sc_time& when);
+  void start_job(const sc_core::sc_time& when);
+  void reset_engine();
+  void end_job(arch::NpuError error, bool aborted);
+  void raise_fault(arch::NpuError error, std::uint64_t address, std::uint32_t opcode,
+                   std::uint32_t tag);
+  void stop_queues();
+  void update_interrupt();
+  std::uint64_t get64(std::uint32_t low_offset) const;
+  void set64(std::uint32_t low_offset, std::uint64_t value);
+
+  // npu_command.cpp: the command processor.
+  void command_thread();
+  void run_stream();
+  /// Checks and queues one instruction; false when the job is over (fault or reset).
+  bool dispatch(const arch::Instruction& instruction, std::uint32_t offset);
+  arch::NpuError check(const arch::Instruction& instruction) const;
+  bool drained() const;
+
+  // npu_queues.cpp: the three queues.
+  void queue_thread(QueueId id);
+  void load_thread() { queue_thread(kLoad); }
+  void compute_thread() { queue_thread(kCompute); }
+  void store_thread() { queue_thread(kStore); }
+  bool counters_reached(const arch::Header& header) const;
+  void run_compute(const Entry& entry);
+  void run_transfer(const arch::Transfer& transfer, const Entry& entry, sim::BusInitiator& port,
+                    std::vector<std::uint8_t>& staging);
+  void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start);
+
+  // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a
+  // new one.
+  /// False when the job ended meanwhile.
+  bool sleep_until(const sc_core::sc_time& when, std::uint64_t epoch);
+
+  const arch::NpuConfig config_;
+  const bool timing_only_;
+  const sim::Clock clock_;
+  Executor executor_;
+  arch::RegisterFile file_;
+  std::function<void(bool)> interrupt_handler_;
+  bool interrupt_level_ = false;
+
+  Job job_;
+  bool running_ = false;
+  bool start_pending_ = false;
+  std::uint64_t epoch_ = 0;
+  std::array<QueueState, kQueues> queues_;
+  std::uint64_t completed_instructions_ = 0;
+  sc_core::sc_event start_event_, command_wake_, abort_event_;
+  std::vector<std::uint8_t> load_staging_, store_staging_;
+
+  std::vector<NpuJobRecord> jobs_;
+};
+
+}  // namespace deputy::npu_model

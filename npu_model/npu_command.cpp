@@ -1,0 +1,149 @@
+// The command processor: fetch ahead, decode, check, dispatch.
+#include <algorithm>
+#include <cstring>
+
+#include "arch/npu_timing.h"
+#include "npu_model/core/transfer.h"
+#include "npu_model/npu.h"
+
+namespace deputy::npu_model {
+
+namespace reg = arch::npu_reg;
+using arch::NpuError;
+using sc_core::sc_time, sc_core::sc_time_stamp;
+
+// The stream as far as it has arrived. One fetch of ctrl.fetch_bytes is in flight while the words
+// before it are decoded.
+class NpuEngine::CommandStream {
+ public:
+  explicit CommandStream(NpuEngine& npu)
+      : npu_(npu), epoch_(npu.epoch_), base_(npu.job_.stream_base), size_(npu.job_.stream_bytes) {
+    fetch();
+  }
+
+  /// Words from `offset` bytes on that have arrived.
+  std::span<const std::uint32_t> from(std::uint32_t offset) const {
+    return std::span(words_).subspan(offset / 4, (arrived_ - offset) / 4);
+  }
+  bool complete() const { return arrived_ == size_; }
+
+  /// Waits for the fetch in flight and starts the next. False when the job ended, by a bus error or
+  /// else.
+  bool advance() {
+    if (!npu_.sleep_until(completion_, epoch_)) return false;
+    if (!ok_) {
+      npu_.raise_fault(NpuError::kBus, bad_address_, 0, 0);
+      return false;
+    }
+    arrived_ = requested_;
+    fetch();
+    return true;
+  }
+
+ private:
+  void fetch() {
+    const auto fetch_bytes = static_cast<std::uint32_t>(npu_.config_.ctrl.fetch_bytes) / 4 * 4;
+    const std::uint32_t end = requested_ + std::min(fetch_bytes, size_ - requested_);
+    words_.resize(end / 4);
+    while (ok_ && requested_ < end) {
+      const std::uint64_t address = base_ + requested_;
+      const auto bytes = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(end - requested_, kBusBoundary - address % kBusBoundary));
+      ok_ = npu_.command_port.issue(
+          address, reinterpret_cast<std::uint8_t*>(words_.data()) + requested_, bytes, false);
+      if (epoch_ != npu_.epoch_) return;
+      npu_.job_.record.command_bytes += bytes;
+      bad_address_ = address;
+      requested_ += bytes;
+    }
+    completion_ = npu_.command_port.last_done();
+  }
+
+  NpuEngine& npu_;
+  const std::uint64_t epoch_, base_;
+  const std::uint32_t size_;
+  std::vector<std::uint32_t> words_;
+  std::uint32_t requested_ = 0, arrived_ = 0;  ///< bytes
+  bool ok_ = true;
+  std::uint64_t bad_address_ = 0;  ///< of the last transaction
+  sc_time completion_;
+};
+
+void NpuEngine::command_thread() {
+  for (;;) {
+    while (!start_pending_) sim::wait_on(start_event_);
+    start_pending_ = false;
+    if (sleep_until(job_.start, epoch_)) run_stream();
+  }
+}
+
+void NpuEngine::run_stream() {
+  const std::uint64_t epoch = epoch_;
+  CommandStream stream(*this);
+  for (std::uint32_t offset = 0;;) {
+    arch::Decoded decoded = arch::decode(stream.from(offset));
+    while (decoded.fault == arch::DecodeFault::kTruncated && !stream.complete()) {
+      if (!stream.advance()) return;
+      decoded = arch::decode(stream.from(offset));
+    }
+    if (!sleep_until(sc_time_stamp() + clock_.cycles(config_.ctrl.decode_cycles), epoch)) return;
+    const arch::Header& header = decoded.instruction.header;
+    if (decoded.fault != arch::DecodeFault::kNone) {
+      static_assert(int(NpuError::kTruncated) == int(arch::DecodeFault::kTruncated) &&
+                    int(NpuError::kUnknownOpcode) == int(arch::DecodeFault::kUnknownOpcode) &&
+                    int(NpuError::kBadLength) == int(arch::DecodeFault::kBadLength) &&
+                    int(NpuError::kBadField) == int(arch::DecodeFault::kBadField));
+      return raise_fault(static_cast<NpuError>(decoded.fault), offset, header.opcode, header.tag);
+    }
+    if (!dispatch(decoded.instruction, offset)) return;
+    offset += header.words * 4u;
+    file_.set(reg::kQRead, offset);
+    if (decoded.instruction.queue() == arch::Queue::kControl) break;  // END
+  }
+  while (epoch == epoch_ && !drained()) sim::wait_on(command_wake_);
+  if (epoch != epoch_) return;
+  file_.set(reg::kProgress, static_cast<std::uint32_t>(++completed_instructions_));
+  end_job(NpuError::kNone, false);
+}
+
+NpuError NpuEngine::check(const arch::Instruction& instruction) const {
+  const arch::Header& header = instruction.header;
+  if (header.wait_load > queues_[kLoad].dispatched ||
+      header.wait_compute > queues_[kCompute].dispatched ||
+      header.wait_store > queues_[kStore].dispatched)
+    return NpuError::kBadWait;
+  const arch::Transfer* transfer = std::get_if<arch::Load>(&instruction.op);
+  if (!transfer) transfer = std::get_if<arch::Store>(&instruction.op);
+  if (transfer) {
+    const std::uint64_t extent = memory_extent(*transfer);
+    if (extent > job_.size[transfer->region] || job_.base[transfer->region] > UINT64_MAX - extent)
+      return NpuError::kRegionBounds;
+  }
+  return check_instruction(instruction.op, config_);
+}
+
+bool NpuEngine::dispatch(const arch::Instruction& instruction, std::uint32_t offset) {
+  if (const NpuError error = check(instruction); error != NpuError::kNone) {
+    raise_fault(error, offset, instruction.header.opcode, instruction.header.tag);
+    return false;
+  }
+  if (instruction.queue() == arch::Queue::kControl) return true;
+  QueueState& queue =
+      queues_[static_cast<int>(instruction.queue()) - static_cast<int>(arch::Queue::kLoad)];
+  const std::uint64_t epoch = epoch_;
+  while (epoch == epoch_ &&
+         queue.entries.size() >= static_cast<std::size_t>(config_.ctrl.queue_depth))
+    sim::wait_on(command_wake_);
+  if (epoch != epoch_) return false;
+  queue.entries.push_back({instruction, offset, arch::compute_cost(instruction.op, config_)});
+  ++queue.dispatched;
+  if (queue.entries.size() == 1) queue.wake.notify();
+  return true;
+}
+
+bool NpuEngine::drained() const {
+  return std::ranges::all_of(queues_,
+                             [](const QueueState& q) { return q.completed == q.dispatched; });
+}
+
+}  // namespace deputy::npu_model

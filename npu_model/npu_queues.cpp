@@ -1,0 +1,117 @@
+// The load, compute and store queues: in order each, decoupled from one another.
+#include <algorithm>
+
+#include "npu_model/core/transfer.h"
+#include "npu_model/npu.h"
+
+namespace deputy::npu_model {
+
+namespace reg = arch::npu_reg;
+using arch::NpuError;
+using sc_core::sc_time, sc_core::sc_time_stamp;
+
+bool NpuEngine::counters_reached(const arch::Header& h) const {
+  return queues_[kLoad].completed >= h.wait_load && queues_[kCompute].completed >= h.wait_compute &&
+         queues_[kStore].completed >= h.wait_store;
+}
+
+void NpuEngine::queue_thread(QueueId id) {
+  QueueState& queue = queues_[id];
+  for (;;) {
+    while (queue.entries.empty()) sim::wait_on(queue.wake);
+    const std::uint64_t epoch = epoch_;
+    while (epoch == epoch_ && !counters_reached(queue.entries.front().instruction.header)) {
+      queue.blocked = true;
+      sim::wait_on(queue.wake);
+    }
+    if (epoch != epoch_) continue;
+    queue.blocked = false;
+    const Entry entry = std::move(queue.entries.front());
+    const bool was_full =
+        queue.entries.size() >= static_cast<std::size_t>(config_.ctrl.queue_depth);
+    queue.entries.pop_front();
+    if (was_full) command_wake_.notify();
+
+    const sc_time start = sc_time_stamp();
+    if (id == kCompute)
+      run_compute(entry);
+    else if (id == kLoad)
+      run_transfer(std::get<arch::Load>(entry.instruction.op), entry, load_port, load_staging_);
+    else
+      run_transfer(std::get<arch::Store>(entry.instruction.op), entry, store_port, store_staging_);
+    if (epoch == epoch_) complete(id, entry, start);
+  }
+}
+
+void NpuEngine::run_compute(const Entry& entry) {
+  if (!timing_only_) executor_.execute(entry.instruction.op);
+  sleep_until(sc_time_stamp() + clock_.cycles(entry.cost.cycles), epoch_);
+}
+
+// After the set-up, chunks leave as fast as the window of dma.outstanding and the interconnect let
+// them; the transfer ends when the last one has.
+void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
+                             sim::BusInitiator& port, std::vector<std::uint8_t>& staging) {
+  const std::uint64_t epoch = epoch_;
+  const bool is_store = &port == &store_port;
+  const auto chunk_bytes = static_cast<std::uint64_t>(config_.dma.chunk_bytes);
+  staging.resize(timing_only_ ? 0 : std::min(chunk_bytes, kBusBoundary));
+  std::uint8_t* data = timing_only_ ? nullptr : staging.data();
+  if (!sleep_until(sc_time_stamp() + clock_.cycles(config_.dma.issue_cycles), epoch)) return;
+
+  for (ChunkWalker walker(transfer, job_.base[transfer.region], chunk_bytes); !walker.done();) {
+    const ChunkWalker::Chunk chunk = walker.next();
+    if (data && is_store) gather(transfer, chunk, executor_.spm(), data);
+    const bool ok =
+        port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), is_store);
+    if (epoch != epoch_) return;  // the job ended while the interconnect kept us waiting
+    if (!ok) {
+      if (sleep_until(port.last_done(), epoch))
+        raise_fault(NpuError::kBus, chunk.address, entry.instruction.header.opcode,
+                    entry.instruction.header.tag);
+      return;
+    }
+    if (data && !is_store) scatter(transfer, chunk, data, executor_.spm());
+  }
+  sleep_until(port.last_done(), epoch);
+}
+
+void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
+  QueueState& queue = queues_[id];
+  const sc_time now = sc_time_stamp();
+  const std::uint64_t busy = clock_.cycles_in(now - start);
+  NpuOpRecord& op = job_.ops[entry.instruction.header.tag];
+  if (op.instructions == 0) op.first_start_ps = sim::to_ps(start);
+  op.tag = entry.instruction.header.tag;
+  op.first_start_ps = std::min(op.first_start_ps, sim::to_ps(start));
+  op.last_end_ps = sim::to_ps(now);
+  ++op.instructions;
+  queue.active_cycles += busy;
+  if (id == kCompute) {
+    op.macs += entry.cost.macs;
+    op.compute_cycles += busy;
+    op.mac_cycles += entry.cost.mac_cycles;
+    op.vec_cycles += entry.cost.vec_cycles;
+    op.spm_cycles += entry.cost.spm_cycles;
+    op.spm_bytes += entry.cost.spm_bytes;
+    job_.mac_active_cycles += entry.cost.mac_cycles;
+  } else if (id == kLoad) {
+    const auto& load = std::get<arch::Load>(entry.instruction.op);
+    op.load_cycles += busy;
+    op.load_bytes += load.bytes();
+    if (static_cast<arch::Traffic>(load.traffic) != arch::Traffic::kFeatureMap)
+      op.weight_bytes += load.bytes();
+  } else {
+    op.store_cycles += busy;
+    op.store_bytes += std::get<arch::Store>(entry.instruction.op).bytes();
+  }
+
+  ++queue.completed;
+  file_.set(reg::kProgress, static_cast<std::uint32_t>(++completed_instructions_));
+  for (QueueState& other : queues_)
+    if (other.blocked && counters_reached(other.entries.front().instruction.header))
+      other.wake.notify();
+  if (drained()) command_wake_.notify();
+}
+
+}  // namespace deputy::npu_model

@@ -1,0 +1,33 @@
+// What the NPU counted: plain data, no SystemC. Reports and the SoC's books are made from it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace deputy::npu_model {
+
+/// One source operator's share of the NPU's work (instruction tag). Times absolute, in ps.
+struct NpuOpRecord {
+  std::uint32_t tag = 0;
+  std::uint64_t first_start_ps = 0, last_end_ps = 0;
+  std::uint64_t instructions = 0, macs = 0;
+  std::uint64_t compute_cycles = 0, mac_cycles = 0, vec_cycles = 0, spm_cycles = 0;
+  std::uint64_t spm_bytes = 0;  ///< moved between the scratchpad and the compute units
+  std::uint64_t load_cycles = 0, store_cycles = 0;  ///< cycles the queues were busy with this op
+  std::uint64_t load_bytes = 0, store_bytes = 0;
+  std::uint64_t weight_bytes = 0;  ///< weights and parameters, part of load_bytes
+};
+
+/// One NPU job.
+struct NpuJobRecord {
+  std::uint64_t start_ps = 0, end_ps = 0;  ///< CMD to END (or fault, or reset)
+  std::uint64_t cycles = 0;
+  std::uint64_t instructions = 0;  ///< completed, END included
+  std::uint64_t command_bytes = 0;
+  std::uint64_t mac_active_cycles = 0, load_active_cycles = 0, store_active_cycles = 0;
+  std::uint32_t error = 0;       ///< arch::NpuError
+  bool aborted = false;          ///< ended by RESET
+  std::vector<NpuOpRecord> ops;  ///< by tag; only instructions that completed
+};
+
+}  // namespace deputy::npu_model
