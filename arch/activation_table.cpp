@@ -48,7 +48,9 @@ Table from_real_even(const Params& p, F&& f) {
   const float inverse = 1.0f / p.s_out;
   return fill([&](int q) {
     const float real = p.s_in * static_cast<float>(q - p.z_in);
-    return saturate(std::llrint(std::clamp(f(real) * inverse, -1e6f, 1e6f)) + p.z_out);
+    const float scaled = f(real) * inverse;
+    if (std::isnan(scaled)) return std::int8_t{0};
+    return saturate(std::llrint(std::clamp(scaled, -1e6f, 1e6f)) + p.z_out);
   });
 }
 

@@ -89,6 +89,7 @@ std::int32_t fixed_tanh(std::int32_t a) {
 }
 
 Reciprocal fixed_reciprocal(std::int32_t x, int integer_bits) {
+  if (x == 0) return {0, integer_bits};  // a sum that wrapped; any answer is as good
   const int headroom = std::countl_zero(static_cast<std::uint32_t>(x));
   const std::uint32_t minus_one = (static_cast<std::uint32_t>(x) << headroom) - (std::uint32_t{1} << 31);
   return {fixed_one_over_one_plus(static_cast<std::int32_t>(minus_one)), integer_bits - headroom};

@@ -10,6 +10,7 @@ namespace deputy::arch {
 Requant quantize_multiplier(double real) {
   DEPUTY_CHECK(real >= 0, "a requantisation multiplier is negative");
   if (real == 0) return {};
+  if (!std::isfinite(real)) return {std::numeric_limits<std::int32_t>::max(), 30};
   int shift = 0;
   const double fraction = std::frexp(real, &shift);
   auto q = static_cast<std::int64_t>(std::round(fraction * static_cast<double>(std::int64_t{1} << 31)));
@@ -34,10 +35,14 @@ EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode, int
   if (mode == Numerics::kFp32) {
     // The larger multiplier gets 21 significant bits, so that the sum fits in int32.
     const float a = s_a / s_out, b = s_b / s_out;
-    const int exponent = std::ilogb(std::max(a, b));
-    r.out.shift = 20 - exponent;
-    r.a.multiplier = static_cast<std::int32_t>(std::lrint(std::ldexp(a, r.out.shift)));
-    r.b.multiplier = static_cast<std::int32_t>(std::lrint(std::ldexp(b, r.out.shift)));
+    const int exponent = std::clamp(std::ilogb(std::max(a, b)), -20, 19);
+    r.out.shift = 20 - exponent;  // 13..30 for the ratios that add_rule lets through
+    const auto fixed = [&](float ratio) {
+      return clamp_i32(std::llrint(std::min(std::ldexp(ratio, r.out.shift), 2e9f)), 0,
+                       std::numeric_limits<std::int32_t>::max());
+    };
+    r.a.multiplier = fixed(a);
+    r.b.multiplier = fixed(b);
     return r;
   }
   r.left_shift = left_shift;
@@ -46,18 +51,6 @@ EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode, int
   r.b = quantize_multiplier(static_cast<double>(s_b) / twice_max);
   r.out = quantize_multiplier(twice_max / (static_cast<double>(1 << r.left_shift) * static_cast<double>(s_out)));
   return r;
-}
-
-Numerics add_rule(float s_a, float s_b, float s_out, Numerics mode) {
-  if (mode != Numerics::kFp32) return mode;
-  const auto taken = [&](float s) { return s / s_out >= 1.0f / 1024.0f && s / s_out < 256.0f; };
-  return taken(s_a) && taken(s_b) ? mode : Numerics::kTflite;
-}
-
-Numerics mul_rule(float s_a, float s_b, float s_out, Numerics mode) {
-  if (mode != Numerics::kFp32) return mode;
-  const float scale = s_a * s_b / s_out;
-  return scale >= 1.0f / 65536.0f && scale < 256.0f ? mode : Numerics::kTflite;
 }
 
 EltwiseRequant mul_requant(float s_a, float s_b, float s_out, Numerics mode) {
@@ -90,7 +83,8 @@ std::int32_t quantize_half_away(float real, float scale, std::int32_t zero_point
 ActivationRange activation_range(int activation, float scale, std::int32_t zero_point, std::int32_t type_min,
                                  std::int32_t type_max) {
   const auto q = [&](float real) {
-    return clamp_i32(static_cast<std::int64_t>(std::round(real / scale)) + zero_point, type_min, type_max);
+    const float q = std::clamp(std::round(real / scale), -65536.0f, 65536.0f);
+    return clamp_i32(static_cast<std::int64_t>(q) + zero_point, type_min, type_max);
   };
   switch (static_cast<Activation>(activation)) {
     case Activation::kNone: return {type_min, type_max};

@@ -106,13 +106,9 @@ struct EltwiseRequant {
   Requant a, b, out;
 };
 /// left_shift: 20 for 8-bit operands, 15 for int16 (kTflite, kSingle).
+/// `mode` is what add_rule (mul_rule) of kernel_rules.h gave.
 EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode, int left_shift = 20);
 EltwiseRequant mul_requant(float s_a, float s_b, float s_out, Numerics mode);
-
-/// The rule that ADD/SUB (MUL) really follow under `mode`: XNNPACK refuses extreme scale ratios, which then
-/// run by the double-rounding rule. Pass the result to add_requant (mul_requant) and eltwise_*.
-Numerics add_rule(float s_a, float s_b, float s_out, Numerics mode);
-Numerics mul_rule(float s_a, float s_b, float s_out, Numerics mode);
 
 /// a, b: values less their zero points. Returns the result before the output zero point and clamp.
 inline std::int32_t eltwise_add(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/kernel_rules.h"
 #include "host_runtime/cpu/conv_geometry.h"
 #include "host_runtime/cpu/gemm.h"
+#include "host_runtime/cpu/hybrid.h"
 #include "host_runtime/cpu/requant_channels.h"
 
 namespace deputy::host_runtime {
@@ -25,7 +27,7 @@ base::Status check_common(const OpCall& c, std::size_t channel_axis) {
   DEPUTY_TRY(expect_window(c, c.x(1).shape[1], c.x(1).shape[2]));
   DEPUTY_TRY(expect_quantised(c, c.x()));
   DEPUTY_TRY(expect_quantised(c, c.y()));
-  DEPUTY_TRY(expect_weights(c, 1, 2, channel_axis));
+  DEPUTY_TRY(is_hybrid(c) ? expect_hybrid_weights(c) : expect_weights(c, 1, 2, channel_axis));
   return expect(c, c.y().shape[3] == c.x(1).shape[channel_axis], "output channels differ from the weights'");
 }
 
@@ -176,6 +178,31 @@ void conv_float(const OpCall& c, const Window& g, std::int64_t groups) {
   });
 }
 
+void conv_hybrid(const OpCall& c, const Window& g, std::int64_t groups) {
+  const std::int64_t depth = taps(c) * (g.c / groups), filters = g.oc / groups, image = g.h * g.w * g.c;
+  const auto weights = widened(c.inputs[1], 0);
+  const FloatRange range = float_activation_range(c.attrs.activation);
+  std::vector<std::int32_t> acc(static_cast<std::size_t>(kPixelBlock * filters));
+  Window one = g;
+  one.n = 1;
+  for (std::int64_t b = 0; b < g.n; ++b) {
+    const HybridImage q = quantise_image(c.in<float>() + b * image, image);
+    const float scale = q.scale * scale_of(c.x(1));
+    for_each_patch_block(one, groups, q.values.data(),
+                         [&](std::int64_t, std::int64_t oy, std::int64_t ox, std::int64_t count, std::int64_t group,
+                             const std::int16_t* rows) {
+      gemm_i16(rows, count, weights.data() + group * filters * depth, filters, depth, acc.data());
+      float* out = c.out<float>() + ((b * g.oh + oy) * g.ow + ox) * g.oc + group * filters;
+      const float* bias = c.has(2) ? c.in<float>(2) + group * filters : nullptr;
+      for (std::int64_t i = 0; i < count * filters; ++i) {
+        const std::int64_t f = i % filters;
+        const float sum = static_cast<float>(acc[static_cast<std::size_t>(i)]) * scale;
+        out[i / filters * g.oc + f] = clamp_float(sum + (bias ? bias[f] : 0.0f), range);
+      }
+    });
+  }
+}
+
 base::Status run_conv(const OpCall& c, Numerics mode) {
   const Window g = make_window(c, c.x(1).shape[1], c.x(1).shape[2]);
   const std::int64_t groups = g.c / c.x(1).shape[3];
@@ -183,7 +210,7 @@ base::Status run_conv(const OpCall& c, Numerics mode) {
     case DType::kInt8: conv_quantised<std::int8_t>(c, g, groups, mode); break;
     case DType::kUint8: conv_quantised<std::uint8_t>(c, g, groups, mode); break;
     case DType::kInt16: conv_int16(c, g, groups, mode); break;
-    default: conv_float(c, g, groups);
+    default: is_hybrid(c) ? conv_hybrid(c, g, groups) : conv_float(c, g, groups);
   }
   return {};
 }
@@ -275,6 +302,7 @@ void depthwise_float(const OpCall& c, const Window& g) {
 
 base::Status run_depthwise(const OpCall& c, Numerics mode) {
   const Window g = make_window(c, c.x(1).shape[1], c.x(1).shape[2]);
+  mode = arch::depthwise_rule(c.has(2), mode);
   switch (c.x().dtype) {
     case DType::kInt8: depthwise_quantised<std::int8_t>(c, g, mode); break;
     case DType::kUint8: depthwise_quantised<std::uint8_t>(c, g, mode); break;

@@ -2,6 +2,7 @@
 // SQUARED_DIFFERENCE. Quantised rules are arch/numerics.h's.
 #include <cmath>
 
+#include "arch/kernel_rules.h"
 #include "host_runtime/cpu/broadcast.h"
 #include "host_runtime/cpu/requant_channels.h"
 

@@ -29,10 +29,11 @@ void row_int8(const std::int8_t* in, std::int64_t depth, std::int32_t zero_point
     const std::int32_t d = in[i] - zero_point;
     sum += std::int64_t{d} * d;
   }
-  const arch::Requant inverse = arch::fixed_inverse_sqrt(arch::clamp_i32(sum, 0, std::numeric_limits<std::int32_t>::max()));
+  arch::Requant inverse = arch::fixed_inverse_sqrt(arch::clamp_i32(sum, 0, std::numeric_limits<std::int32_t>::max()));
+  inverse.shift += 7;  // the output's 1/128
   for (std::int64_t i = 0; i < depth; ++i)
     out[i] = static_cast<std::int8_t>(
-        arch::clamp_i32(arch::requantize_double(128 * (in[i] - zero_point), inverse), -128, 127));
+        arch::clamp_i32(arch::requantize_double(in[i] - zero_point, inverse), -128, 127));
 }
 
 void row_float(const float* in, std::int64_t depth, float* out) {

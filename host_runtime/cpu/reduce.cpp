@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/kernel_rules.h"
 #include "host_runtime/cpu/broadcast.h"
 #include "host_runtime/cpu/op_call.h"
 
@@ -70,12 +71,33 @@ std::vector<Sum> reduce(const OpCall& c, const Reduction& r, Sum start, Merge&& 
   return acc;
 }
 
-/// How TFLite and XNNPACK tell the averages apart.
-bool is_global_pool(const OpCall& c, const IndexList& axes) {
-  // XNNPACK takes MEAN of a rank-4 tensor over exactly (1, 2) or over 2 as pooling, axes written as positive.
-  const auto& v = axes.values;
-  return c.x().shape.size() == 4 && c.x().dtype != DType::kInt16 &&
-         ((v.size() == 2 && std::min(v[0], v[1]) == 1 && std::max(v[0], v[1]) == 2) || (v.size() == 1 && v[0] == 2));
+template <class T>
+T saturated(double v) {
+  return static_cast<T>(std::clamp(v, static_cast<double>(kLowest<T>), static_cast<double>(kHighest<T>)));
+}
+
+/// One output of MEAN from its raw sum, by the rule that applies.
+template <class T>
+T mean_of(const OpCall& c, std::int64_t sum, std::int32_t n, arch::MeanRule rule, const arch::Requant& requant,
+          Numerics mode) {
+  const std::int64_t zx = zero_point_of(c.x()), zy = zero_point_of(c.y());
+  const float scale = scale_of(c.x()) / scale_of(c.y());
+  switch (rule) {
+    case arch::MeanRule::kMeanRequant: {
+      const std::int64_t v = arch::requantize(static_cast<std::int32_t>(sum - zx * n), requant, mode);
+      return static_cast<T>(arch::clamp_i32(v + zy, kLowest<T>, kHighest<T>));
+    }
+    case arch::MeanRule::kSplitBias: {
+      const float shifted = static_cast<float>(zx) * scale_of(c.x()) / scale_of(c.y());
+      const auto bias = zy - static_cast<std::int64_t>(shifted > 0 ? shifted + 0.5f : shifted - 0.5f);
+      const std::int64_t v = arch::requantize_double(static_cast<std::int32_t>(sum), requant);
+      return static_cast<T>(arch::clamp_i32(v + bias, kLowest<T>, kHighest<T>));
+    }
+    case arch::MeanRule::kTruncated: return static_cast<T>(sum / n);
+    case arch::MeanRule::kFloat: break;
+  }
+  const float mean = static_cast<float>(sum) / static_cast<float>(n);
+  return saturated<T>(std::round(mean * scale + static_cast<float>(-zx) * scale) + static_cast<float>(zy));
 }
 
 template <class T>
@@ -84,26 +106,34 @@ void mean_quantised(const OpCall& c, const Reduction& r, const IndexList& axes, 
     std::fill_n(c.out<T>(), c.y().elements(), static_cast<T>(zero_point_of(c.y())));
     return;
   }
-  if (!is_global_pool(c, axes)) mode = builtin_rule(mode);
-  const auto sums = reduce<T, std::int64_t>(c, r, 0, [](std::int64_t& a, T v) { a += v; });
+  if (c.x().dtype == DType::kInt16) mode = builtin_rule(mode);
+  const auto rule = arch::mean_rule(c.x().shape.size(), axes.values, c.attrs.keep_dims, same_quantisation(c.x(), c.y()), mode);
   const auto n = static_cast<std::int32_t>(r.count);
-  const arch::Requant requant = arch::mean_requant(scale_of(c.x()), scale_of(c.y()), n, mode);
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const std::int64_t centred = sums[i] - std::int64_t{zero_point_of(c.x())} * n;
-    const std::int64_t v = arch::requantize(static_cast<std::int32_t>(centred), requant, mode);
-    c.out<T>()[i] = static_cast<T>(arch::clamp_i32(v + zero_point_of(c.y()), kLowest<T>, kHighest<T>));
-  }
+  const float s_x = scale_of(c.x()), s_y = scale_of(c.y());
+  const arch::Requant requant =
+      rule == arch::MeanRule::kSplitBias
+          ? arch::quantize_multiplier(static_cast<double>(s_x / (static_cast<float>(n) * s_y)))
+          : arch::mean_requant(s_x, s_y, n, mode);
+  const auto sums = reduce<T, std::int64_t>(c, r, 0, [](std::int64_t& a, T v) { a += v; });
+  for (std::size_t i = 0; i < sums.size(); ++i) c.out<T>()[i] = mean_of<T>(c, sums[i], n, rule, requant, mode);
 }
 
-/// SUM: float32 rescale of the raw sum, half away.
+/// SUM: one multiplier on the centred sum; in `fp32` TFLite's builtin kernel, which works in float32.
 template <class T>
-void sum_quantised(const OpCall& c, const Reduction& r) {
+void sum_quantised(const OpCall& c, const Reduction& r, Numerics mode) {
   const auto sums = reduce<T, std::int64_t>(c, r, 0, [](std::int64_t& a, T v) { a += v; });
   const float scale = scale_of(c.x()) / scale_of(c.y());
-  const float bias = static_cast<float>(-zero_point_of(c.x())) * scale * static_cast<float>(r.count);
+  const std::int64_t zx = zero_point_of(c.x()), zy = zero_point_of(c.y());
+  const arch::Requant requant =
+      arch::quantize_multiplier(static_cast<double>(scale_of(c.x())) / static_cast<double>(scale_of(c.y())));
+  const float bias = static_cast<float>(-zx) * scale * static_cast<float>(r.count);
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const float v = std::round(static_cast<float>(sums[i]) * scale + bias) + static_cast<float>(zero_point_of(c.y()));
-    c.out<T>()[i] = static_cast<T>(std::clamp(v, static_cast<float>(kLowest<T>), static_cast<float>(kHighest<T>)));
+    if (mode == Numerics::kFp32) {
+      c.out<T>()[i] = saturated<T>(std::round(static_cast<float>(sums[i]) * scale + bias) + static_cast<float>(zy));
+      continue;
+    }
+    const std::int64_t v = arch::requantize(static_cast<std::int32_t>(sums[i] - zx * r.count), requant, mode);
+    c.out<T>()[i] = static_cast<T>(arch::clamp_i32(v + zy, kLowest<T>, kHighest<T>));
   }
 }
 
@@ -123,7 +153,7 @@ base::Status run_mean_sum(const OpCall& c, Numerics mode) {
   } else {
     with_quantised_type(c.x().dtype, [&](auto zero) {
       using T = decltype(zero);
-      mean ? mean_quantised<T>(c, r, axes, mode) : sum_quantised<T>(c, r);
+      mean ? mean_quantised<T>(c, r, axes, mode) : sum_quantised<T>(c, r, mode);
     });
   }
   return {};

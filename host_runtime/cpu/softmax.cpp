@@ -87,8 +87,8 @@ void softmax_fixed(const OpCall& c) {
         continue;
       }
       const std::int32_t product = srdhm(reciprocal.scale, input.exp(in[i] - top));
-      const int shift = reciprocal.bits_over_unit + 31 - kOutBits;
-      const std::int32_t value = shift > 31 ? 0 : rdpot(product, shift);
+      const int shift = std::clamp(reciprocal.bits_over_unit + 31 - kOutBits, 0, 31);
+      const std::int32_t value = rdpot(product, shift);
       out[i] = static_cast<Y>(arch::clamp_i32(std::int64_t{value} + kLowest<Y>, kLowest<Y>, kHighest<Y>));
     }
   });

@@ -2,6 +2,7 @@
 // filter is scattered onto the output, which is then requantised per channel.
 #include <algorithm>
 
+#include "arch/kernel_rules.h"
 #include "host_runtime/cpu/gemm.h"
 #include "host_runtime/cpu/requant_channels.h"
 
@@ -112,8 +113,7 @@ base::Status run(const OpCall& original, Numerics mode) {
   const auto& y = c.y().shape;
   if (!std::equal(y.begin(), y.end(), shape.values.begin(), shape.values.end()))
     return op_error(c, "the output's shape differs from the shape operand", base::ErrorKind::kInput);
-  // XNNPACK takes one scale for all channels only.
-  if (c.x(1).quant.per_channel()) mode = builtin_rule(mode);
+  mode = arch::transpose_conv_rule(c.x(1).quant.per_channel(), mode);
   switch (c.x().dtype) {
     case DType::kInt8: run_quantised<std::int8_t>(c, mode); break;
     case DType::kUint8: run_quantised<std::uint8_t>(c, mode); break;

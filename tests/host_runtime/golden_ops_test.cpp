@@ -14,20 +14,8 @@ namespace {
 /// case name -> why the runtime's output is not reproduced.
 using Exceptions = std::map<std::string, std::string>;
 
-const Exceptions kTflmDifferences = {
-    {"sum_ax3_keep", "SUM's multiplier"},
-    {"l2_normalization_rank2", "inverse square root"},
-    {"l2_normalization_d3", "inverse square root"},
-};
-const Exceptions kTfjsDifferences = {
-    {"depthwise_conv_2d_nobias", "runs in TFLite's builtin kernel"},
-    {"mean_ax1_keep", "runs in TFLite's builtin kernel"},
-    {"mean_ax3_drop", "runs in TFLite's builtin kernel"},
-    {"mean_rank2_ax1", "runs in TFLite's builtin kernel"},
-    {"mean_negaxis", "runs in TFLite's builtin kernel"},
-    {"l2_normalization_rank2", "inverse square root"},
-    {"l2_normalization_d3", "inverse square root"},
-};
+const Exceptions kTflmDifferences = {};
+const Exceptions kTfjsDifferences = {};
 
 struct Totals {
   int cases = 0, equal = 0, only_xnnpack = 0;

@@ -1,6 +1,7 @@
 // Golden data access (golden.h).
 #include "tests/support/golden.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +31,12 @@ template <class T>
 Difference compare_as(const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected) {
   Difference d;
   const std::size_t count = expected.size() / sizeof(T);
+  double top = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    T b;
+    std::memcpy(&b, expected.data() + i * sizeof(T), sizeof(T));
+    top = std::max(top, std::fabs(static_cast<double>(b)));
+  }
   for (std::size_t i = 0; i < count; ++i) {
     T a, b;
     std::memcpy(&a, got.data() + i * sizeof(T), sizeof(T));
@@ -37,7 +44,7 @@ Difference compare_as(const std::vector<std::uint8_t>& got, const std::vector<st
     if (std::memcmp(&a, &b, sizeof(T)) == 0) continue;
     ++d.count;
     double size = std::fabs(static_cast<double>(a) - static_cast<double>(b));
-    if constexpr (std::is_floating_point_v<T>) size /= std::max(1.0, std::fabs(static_cast<double>(b)));
+    if constexpr (std::is_floating_point_v<T>) size /= std::max({1e-30, top / 100, std::fabs(static_cast<double>(b))});
     if (!(size <= d.largest)) d.largest = size;
   }
   return d;

@@ -19,7 +19,7 @@ std::vector<std::uint8_t> read_bytes(const std::string& path);
 /// How two tensors differ.
 struct Difference {
   std::int64_t count = 0;     ///< differing elements
-  double largest = 0;         ///< steps for integers, |a-b| / max(1, |b|) for floats
+  double largest = 0;         ///< steps for integers, |a-b| / max(|b|, 1 % of the tensor's largest |b|) for floats
   bool size_mismatch = false;
   bool none() const { return count == 0 && !size_mismatch; }
   std::string text() const;
