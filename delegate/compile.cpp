@@ -24,10 +24,12 @@ class Compiler {
   base::Result<arch::Executable> run() {
     if (graph_.ops.size() > kMaxOps)
       return base::Error{base::ErrorKind::kUnsupported, graph_.name,
-                         fmt::format("{} operators", graph_.ops.size()), fmt::format("the limit is {}", kMaxOps)};
+                         fmt::format("{} operators", graph_.ops.size()),
+                         fmt::format("the limit is {}", kMaxOps)};
     DEPUTY_ASSIGN(placements_, place_ops(graph_, options_));
     schedule_ = make_schedule(graph_, placements_);
-    if (options_.engine == EnginePolicy::kAuto && demote_small_groups(graph_, schedule_, placements_))
+    if (options_.engine == EnginePolicy::kAuto &&
+        demote_small_groups(graph_, schedule_, placements_))
       schedule_ = make_schedule(graph_, placements_);
     describe_ops();
     place_tensors();
@@ -36,7 +38,8 @@ class Compiler {
     for (const TensorId id : graph_.outputs)
       if (graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
     out_.constants = constants_.take();
-    const auto problem = check_memory_plan(graph_, out_, schedule_.order, options_.keep_all_tensors);
+    const auto problem =
+        check_memory_plan(graph_, out_, schedule_.order, options_.keep_all_tensors);
     DEPUTY_CHECK(!problem, problem->c_str());
     return std::move(out_);
   }
@@ -71,10 +74,12 @@ class Compiler {
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
     roots_ = storage_roots(graph_, placements_);
-    const MemoryPlan plan = plan_memory(live_ranges(graph_, schedule_, roots_, options_.keep_all_tensors), options_.sram_bytes);
+    const MemoryPlan plan = plan_memory(
+        live_ranges(graph_, schedule_, roots_, options_.keep_all_tensors), options_.sram_bytes);
     out_.fast_arena_bytes = plan.fast_bytes, out_.slow_arena_bytes = plan.slow_bytes;
     std::vector<const PlannedBuffer*> buffer_of(graph_.tensors.size(), nullptr);
-    for (const PlannedBuffer& buffer : plan.buffers) buffer_of[static_cast<std::size_t>(buffer.range.tensor)] = &buffer;
+    for (const PlannedBuffer& buffer : plan.buffers)
+      buffer_of[static_cast<std::size_t>(buffer.range.tensor)] = &buffer;
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
       const PlannedBuffer* buffer = buffer_of[static_cast<std::size_t>(roots_[i])];
       if (!buffer) continue;
@@ -102,7 +107,8 @@ class Compiler {
       step.source_op = static_cast<std::uint32_t>(index);
       step.attrs = op.attrs;
       for (const TensorId id : op.inputs) {
-        if (id != kNoTensor && graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
+        if (id != kNoTensor && graph_.tensor(id).constant)
+          place_constant(graph_, id, out_.tensors, constants_);
         step.inputs.push_back(id == kNoTensor ? arch::kNoTensor : static_cast<std::uint32_t>(id));
       }
       for (const TensorId id : op.outputs) step.outputs.push_back(static_cast<std::uint32_t>(id));
@@ -125,7 +131,8 @@ class Compiler {
       lower(context, op);
       program.source_ops.push_back(static_cast<std::uint32_t>(index));
       for (const TensorId id : op.inputs)
-        if (id != kNoTensor && !graph_.tensor(id).constant && read.insert(root(id)).second && !written.contains(root(id)))
+        if (id != kNoTensor && !graph_.tensor(id).constant && read.insert(root(id)).second &&
+            !written.contains(root(id)))
           step.inputs.push_back(static_cast<std::uint32_t>(id));
       for (const TensorId id : op.outputs) {
         written.insert(id);
@@ -142,7 +149,7 @@ class Compiler {
   const CompileOptions& options_;
   std::vector<OpPlacement> placements_;
   Schedule schedule_;
-  std::vector<TensorId> roots_;        // whose storage each tensor uses
+  std::vector<TensorId> roots_;  // whose storage each tensor uses
   ConstantPool constants_;
   TilingCache tilings_;
   std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it

@@ -10,11 +10,13 @@ namespace {
 std::string quantisation_text(const Quantisation& q) {
   if (!q.present()) return "";
   if (q.per_channel()) return fmt::format(" {} scales along axis {}", q.scale.size(), q.axis);
-  return fmt::format(" scale {} zero point {}", q.scale[0], q.zero_point.empty() ? 0 : q.zero_point[0]);
+  return fmt::format(" scale {} zero point {}", q.scale[0],
+                     q.zero_point.empty() ? 0 : q.zero_point[0]);
 }
 
 std::string tensor_text(const arch::TensorDesc& d) {
-  return fmt::format("{} {}{}", dtype_name(d.dtype), shape_text(d.shape), quantisation_text(d.quant));
+  return fmt::format("{} {}{}", dtype_name(d.dtype), shape_text(d.shape),
+                     quantisation_text(d.quant));
 }
 
 template <class Ids>
@@ -40,13 +42,16 @@ std::string op_text(const arch::Executable& e, std::uint32_t index) {
 }  // namespace
 
 std::string dump_graph(const Graph& graph) {
-  std::string out = fmt::format("graph '{}'  inputs {}  outputs {}\n", graph.name, id_list(graph.inputs), id_list(graph.outputs));
+  std::string out = fmt::format("graph '{}'  inputs {}  outputs {}\n", graph.name,
+                                id_list(graph.inputs), id_list(graph.outputs));
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    out += fmt::format("{:5} {} = {}({})\n", i, id_list(op.outputs), arch::op_name(op.kind), id_list(op.inputs));
+    out += fmt::format("{:5} {} = {}({})\n", i, id_list(op.outputs), arch::op_name(op.kind),
+                       id_list(op.inputs));
   }
   for (std::size_t i = 0; i < graph.tensors.size(); ++i)
-    out += fmt::format("  %{} '{}' {}{}\n", i, graph.tensors[i].desc.name, tensor_text(graph.tensors[i].desc),
+    out += fmt::format("  %{} '{}' {}{}\n", i, graph.tensors[i].desc.name,
+                       tensor_text(graph.tensors[i].desc),
                        graph.tensors[i].constant ? " constant" : "");
   return out;
 }
@@ -64,21 +69,23 @@ std::string dump_placement(const arch::Executable& e) {
     const arch::Step& step = e.steps[i];
     const std::string what = step.kind == arch::StepKind::kHost
                                  ? op_text(e, step.source_op)
-                                 : fmt::format("program {}, {} operators", step.program, e.programs[step.program].source_ops.size());
-    out += fmt::format("{:5} {:<4} {}  reads {}  writes {}\n", i, step.kind == arch::StepKind::kHost ? "cpu" : "npu", what,
+                                 : fmt::format("program {}, {} operators", step.program,
+                                               e.programs[step.program].source_ops.size());
+    out += fmt::format("{:5} {:<4} {}  reads {}  writes {}\n", i,
+                       step.kind == arch::StepKind::kHost ? "cpu" : "npu", what,
                        id_list(step.inputs), id_list(step.outputs));
   }
   return out;
 }
 
 std::string dump_memory(const arch::Executable& e) {
-  std::string out = fmt::format("memory: {} bytes of constants, {} fast, {} slow\n", e.constants.size(), e.fast_arena_bytes,
-                                e.slow_arena_bytes);
+  std::string out = fmt::format("memory: {} bytes of constants, {} fast, {} slow\n",
+                                e.constants.size(), e.fast_arena_bytes, e.slow_arena_bytes);
   for (std::size_t i = 0; i < e.tensors.size(); ++i) {
     const arch::PlacedTensor& t = e.tensors[i];
     if (t.placement == arch::Placement::kNone) continue;
-    out += fmt::format("  {:<9} 0x{:08x} +{:<8} %{} '{}' {}\n", region_name(t.region), t.offset, t.desc.bytes(), i,
-                       t.desc.name, tensor_text(t.desc));
+    out += fmt::format("  {:<9} 0x{:08x} +{:<8} %{} '{}' {}\n", region_name(t.region), t.offset,
+                       t.desc.bytes(), i, t.desc.name, tensor_text(t.desc));
   }
   return out;
 }
@@ -91,10 +98,12 @@ std::string dump_programs(const arch::Executable& e) {
     int tag = -1;
     for (std::size_t at = 0; at < words.size();) {
       const arch::Decoded decoded = arch::decode(words.subspan(at));
-      if (decoded.fault != arch::DecodeFault::kNone) return out + fmt::format("  {:06x}  not an instruction\n", at * 4);
+      if (decoded.fault != arch::DecodeFault::kNone)
+        return out + fmt::format("  {:06x}  not an instruction\n", at * 4);
       const arch::Header& header = decoded.instruction.header;
       const bool end = std::holds_alternative<arch::End>(decoded.instruction.op);
-      if (!end && header.tag != tag && header.tag < e.ops.size()) out += fmt::format("; {}\n", op_text(e, tag = header.tag));
+      if (!end && header.tag != tag && header.tag < e.ops.size())
+        out += fmt::format("; {}\n", op_text(e, tag = header.tag));
       out += fmt::format("  {:06x}  {}\n", at * 4, arch::disassemble(decoded.instruction));
       at += header.words;
     }
@@ -105,8 +114,10 @@ std::string dump_programs(const arch::Executable& e) {
 std::string dump_executable(const arch::Executable& e) {
   std::size_t npu = 0, cpu = 0, alias = 0;
   for (const arch::SourceOp& op : e.ops) ++(op.aliased ? alias : op.on_npu ? npu : cpu);
-  return fmt::format("executable '{}'  {} rounding  {} operators on the NPU, {} on the CPU, {} without work  {} programs\n",
-                     e.model_name, numerics_name(e.numerics), npu, cpu, alias, e.programs.size()) +
+  return fmt::format(
+             "executable '{}'  {} rounding  {} operators on the NPU, {} on the CPU, {} without "
+             "work  {} programs\n",
+             e.model_name, numerics_name(e.numerics), npu, cpu, alias, e.programs.size()) +
          dump_placement(e) + dump_memory(e);
 }
 

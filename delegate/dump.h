@@ -8,10 +8,13 @@
 
 namespace deputy::delegate {
 
-std::string dump_graph(const Graph& graph);                      ///< operators with operands, tensors with types
-std::string dump_placement(const arch::Executable& executable);  ///< engine of every operator, reasons, steps
-std::string dump_memory(const arch::Executable& executable);     ///< where every tensor is
-std::string dump_programs(const arch::Executable& executable);   ///< disassembly with source operators
-std::string dump_executable(const arch::Executable& executable); ///< a summary, placement and memory
+std::string dump_graph(const Graph& graph);  ///< operators with operands, tensors with types
+std::string dump_placement(
+    const arch::Executable& executable);  ///< engine of every operator, reasons, steps
+std::string dump_memory(const arch::Executable& executable);  ///< where every tensor is
+std::string dump_programs(
+    const arch::Executable& executable);  ///< disassembly with source operators
+std::string dump_executable(
+    const arch::Executable& executable);  ///< a summary, placement and memory
 
 }  // namespace deputy::delegate

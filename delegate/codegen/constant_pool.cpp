@@ -11,7 +11,8 @@ std::uint64_t ConstantPool::add(std::span<const std::uint8_t> data) {
   const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
   auto& candidates = by_hash_[std::hash<std::string_view>{}(text)];
   for (const Entry& entry : candidates)
-    if (entry.bytes == data.size() && std::equal(data.begin(), data.end(), bytes_.begin() + entry.offset))
+    if (entry.bytes == data.size() &&
+        std::equal(data.begin(), data.end(), bytes_.begin() + entry.offset))
       return entry.offset;
   constexpr std::size_t kAlign = arch::kConstantAlign;
   bytes_.resize((bytes_.size() + kAlign - 1) / kAlign * kAlign, 0);

@@ -1,4 +1,5 @@
-// The executable's constants: weights, channel parameters, tables and constant operands, each stored once.
+// The executable's constants: weights, channel parameters, tables and constant operands, each
+// stored once.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ class ConstantPool {
     std::uint64_t offset, bytes;
   };
   std::vector<std::uint8_t> bytes_;
-  std::unordered_map<std::uint64_t, std::vector<Entry>> by_hash_;  ///< looked up only, never iterated
+  std::unordered_map<std::uint64_t, std::vector<Entry>>
+      by_hash_;  ///< looked up only, never iterated
 };
 
 }  // namespace deputy::delegate

@@ -16,10 +16,12 @@ class Collector {
   void operator()(const arch::Store& t) { transfer(t, true); }
   void operator()(const arch::Conv& c) {
     tile(c.ifm_addr, c.ifm_h, c.ifm_row_stride, c.ifm_w, c.ifm_px_stride, c.ifm_c, false);
-    spm(c.w_addr, std::uint64_t{c.ofm_c - 1} * c.w_oc_stride + std::uint64_t{c.k_h} * c.k_w * c.ifm_c, false);
+    spm(c.w_addr,
+        std::uint64_t{c.ofm_c - 1} * c.w_oc_stride + std::uint64_t{c.k_h} * c.k_w * c.ifm_c, false);
     spm(c.prm_addr, std::uint64_t{c.ofm_c} * arch::kChannelParamBytes, false);
     table(c.lut_en, c.lut_addr);
-    if (!c.acc_hold) tile(c.ofm_addr, c.ofm_h, c.ofm_row_stride, c.ofm_w, c.ofm_px_stride, c.ofm_c, true);
+    if (!c.acc_hold)
+      tile(c.ofm_addr, c.ofm_h, c.ofm_row_stride, c.ofm_w, c.ofm_px_stride, c.ofm_c, true);
   }
   void operator()(const arch::Depthwise& d) {
     tile(d.ifm_addr, d.ifm_h, d.ifm_row_stride, d.ifm_w, d.ifm_px_stride, d.ifm_c, false);
@@ -34,8 +36,10 @@ class Collector {
     tile(p.ofm_addr, p.ofm_h, p.ofm_row_stride, p.ofm_w, p.ofm_px_stride, p.ofm_c, true);
   }
   void operator()(const arch::Eltwise& e) {
-    tile(e.a_addr, e.ofm_h, e.a_row_stride, e.ofm_w, e.a_px_stride, e.a_ch_stride ? e.ofm_c : 1, false);
-    tile(e.b_addr, e.ofm_h, e.b_row_stride, e.ofm_w, e.b_px_stride, e.b_ch_stride ? e.ofm_c : 1, false);
+    tile(e.a_addr, e.ofm_h, e.a_row_stride, e.ofm_w, e.a_px_stride, e.a_ch_stride ? e.ofm_c : 1,
+         false);
+    tile(e.b_addr, e.ofm_h, e.b_row_stride, e.ofm_w, e.b_px_stride, e.b_ch_stride ? e.ofm_c : 1,
+         false);
     table(e.lut_en, e.lut_addr);
     tile(e.ofm_addr, e.ofm_h, e.ofm_row_stride, e.ofm_w, e.ofm_px_stride, e.ofm_c, true);
   }
@@ -50,12 +54,14 @@ class Collector {
   void add(int space, std::uint64_t begin, std::uint64_t bytes, bool write) {
     out_.push_back({space, begin, begin + bytes, write});
   }
-  void spm(std::uint64_t begin, std::uint64_t bytes, bool write) { add(kSpmSpace, begin, bytes, write); }
+  void spm(std::uint64_t begin, std::uint64_t bytes, bool write) {
+    add(kSpmSpace, begin, bytes, write);
+  }
   void table(std::uint32_t enabled, std::uint64_t addr) {
     if (enabled) spm(addr, 256, false);
   }
-  void tile(std::uint64_t addr, std::uint64_t h, std::uint64_t row, std::uint64_t w, std::uint64_t px, std::uint64_t c,
-            bool write) {
+  void tile(std::uint64_t addr, std::uint64_t h, std::uint64_t row, std::uint64_t w,
+            std::uint64_t px, std::uint64_t c, bool write) {
     spm(addr, (h - 1) * row + (w - 1) * px + c, write);
   }
   void transfer(const arch::Transfer& t, bool to_memory) {

@@ -1,6 +1,7 @@
-// Which waits an instruction needs: every read of a byte waits for the last write of it by another queue,
-// every write for the last write and the reads since. Scratchpad and system memory are tracked alike, so
-// that buffers may be reused in any pattern and the waits follow from the addresses alone.
+// Which waits an instruction needs: every read of a byte waits for the last write of it by another
+// queue, every write for the last write and the reads since. Scratchpad and system memory are
+// tracked alike, so that buffers may be reused in any pattern and the waits follow from the
+// addresses alone.
 #pragma once
 
 #include <array>
@@ -12,9 +13,11 @@
 
 namespace deputy::delegate {
 
-inline constexpr int kSpmSpace = arch::kRegionCount;  ///< spaces 0..7 are the regions of system memory
+inline constexpr int kSpmSpace =
+    arch::kRegionCount;  ///< spaces 0..7 are the regions of system memory
 
-/// Bytes [begin, end) of a space that an instruction touches; the bounding range of a strided access.
+/// Bytes [begin, end) of a space that an instruction touches; the bounding range of a strided
+/// access.
 struct Access {
   int space = kSpmSpace;
   std::uint64_t begin = 0, end = 0;
@@ -36,8 +39,8 @@ class HazardTracker {
 
  private:
   static constexpr int kQueues = 3;
-  // Sequence numbers (1 = the queue's first instruction) of the last accesses of an interval by each
-  // queue; 0: none. A queue is in order, so the last one stands for all before it.
+  // Sequence numbers (1 = the queue's first instruction) of the last accesses of an interval by
+  // each queue; 0: none. A queue is in order, so the last one stands for all before it.
   struct Last {
     std::array<std::uint32_t, kQueues> write{}, read{};
   };

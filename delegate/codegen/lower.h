@@ -24,16 +24,20 @@ struct Lowering {
   const Tensor& tensor(TensorId id) const { return graph.tensor(id); }
   /// Where the tensor starts; a constant gets its place now.
   MemoryRef memory(TensorId id);
-  bool in_sram(TensorId id) const { return tensors[static_cast<std::size_t>(id)].region == arch::Region::kFastArena; }
+  bool in_sram(TensorId id) const {
+    return tensors[static_cast<std::size_t>(id)].region == arch::Region::kFastArena;
+  }
 };
 
 /// Gives a constant tensor its place among the executable's constants.
-void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTensor>& tensors, ConstantPool& constants);
+void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTensor>& tensors,
+                    ConstantPool& constants);
 
 /// Emits the instructions of `op`.
 void lower(Lowering& context, const Op& op);
 
-void lower_window(Lowering& context, const Op& op);   ///< convolutions, fully connected, pooling, mean
+void lower_window(Lowering& context,
+                  const Op& op);  ///< convolutions, fully connected, pooling, mean
 void lower_eltwise(Lowering& context, const Op& op);  ///< two operands
 void lower_table(Lowering& context, const Op& op);    ///< one operand through a 256-entry table
 void lower_copies(Lowering& context, const Op& op);   ///< strided moves

@@ -13,7 +13,9 @@ constexpr std::size_t kSlots = 3;
 class CopyEmitter {
  public:
   explicit CopyEmitter(Lowering& context) : context_(context) {
-    chunk_ = std::min<std::int64_t>(context.options.npu.spm.bytes / static_cast<std::int64_t>(kSlots), 65536) / kBufferAlign * kBufferAlign;
+    chunk_ = std::min<std::int64_t>(
+                 context.options.npu.spm.bytes / static_cast<std::int64_t>(kSlots), 65536) /
+             kBufferAlign * kBufferAlign;
     slots_ = context.program.allocate(std::vector<std::int64_t>(kSlots, chunk_));
   }
 
@@ -26,7 +28,8 @@ class CopyEmitter {
   }
 
  private:
-  void outer(const std::vector<CopyDim>& dims, std::size_t depth, std::int64_t from, std::int64_t to) {
+  void outer(const std::vector<CopyDim>& dims, std::size_t depth, std::int64_t from,
+             std::int64_t to) {
     if (depth + 3 == dims.size()) return boxes(&dims[depth], from, to);
     for (std::int64_t i = 0; i < dims[depth].size; ++i)
       outer(dims, depth + 1, from + i * dims[depth].from, to + i * dims[depth].to);
@@ -42,12 +45,15 @@ class CopyEmitter {
     for (std::int64_t p = 0; p < d[0].size; p += tile[0])
       for (std::int64_t r = 0; r < d[1].size; r += tile[1])
         for (std::int64_t b = 0; b < d[2].size; b += tile[2]) {
-          const std::int64_t planes = std::min(tile[0], d[0].size - p), rows = std::min(tile[1], d[1].size - r);
+          const std::int64_t planes = std::min(tile[0], d[0].size - p),
+                             rows = std::min(tile[1], d[1].size - r);
           const std::int64_t bytes = std::min(tile[2], d[2].size - b);
           const std::uint32_t spm = slots_[next_++ % kSlots];
-          const std::int64_t source = from + p * d[0].from + r * d[1].from + b, sink = to + p * d[0].to + r * d[1].to + b;
-          context_.program.load({from_.region, from_.offset + static_cast<std::uint64_t>(source)}, spm,
-                                Box::dense(planes, rows, bytes, d[0].from, d[1].from), arch::Traffic::kFeatureMap);
+          const std::int64_t source = from + p * d[0].from + r * d[1].from + b,
+                             sink = to + p * d[0].to + r * d[1].to + b;
+          context_.program.load({from_.region, from_.offset + static_cast<std::uint64_t>(source)},
+                                spm, Box::dense(planes, rows, bytes, d[0].from, d[1].from),
+                                arch::Traffic::kFeatureMap);
           context_.program.store({to_.region, to_.offset + static_cast<std::uint64_t>(sink)}, spm,
                                  Box::dense(planes, rows, bytes, d[0].to, d[1].to));
         }

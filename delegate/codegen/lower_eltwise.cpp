@@ -1,5 +1,5 @@
-// Element-wise operators of two operands with broadcasting: neighbouring dimensions that broadcast alike
-// are merged, the three innermost become rows, pixels and channels of a tile.
+// Element-wise operators of two operands with broadcasting: neighbouring dimensions that broadcast
+// alike are merged, the three innermost become rows, pixels and channels of a tile.
 #include <algorithm>
 
 #include "arch/numerics.h"
@@ -22,13 +22,14 @@ std::vector<EltwiseDim> merged_dims(const Shape& a, const Shape& b, const Shape&
   std::vector<EltwiseDim> dims;  // innermost first
   std::int64_t stride_a = 1, stride_b = 1, stride_out = 1;
   for (std::size_t i = out.size(); i-- > 0;) {
-    EltwiseDim d{out[i], size_at(a, i) == 1 ? 0 : stride_a, size_at(b, i) == 1 ? 0 : stride_b, stride_out};
+    EltwiseDim d{out[i], size_at(a, i) == 1 ? 0 : stride_a, size_at(b, i) == 1 ? 0 : stride_b,
+                 stride_out};
     stride_a *= size_at(a, i), stride_b *= size_at(b, i), stride_out *= out[i];
     if (d.size == 1) continue;
     if (!dims.empty()) {
       EltwiseDim& inner = dims.back();
-      const bool joins = d.a == inner.a * inner.size && d.b == inner.b * inner.size && (d.a != 0) == (inner.a != 0) &&
-                         (d.b != 0) == (inner.b != 0);
+      const bool joins = d.a == inner.a * inner.size && d.b == inner.b * inner.size &&
+                         (d.a != 0) == (inner.a != 0) && (d.b != 0) == (inner.b != 0);
       if (joins) {
         inner.size *= d.size;
         continue;
@@ -50,20 +51,33 @@ arch::Eltwise eltwise_math(const Lowering& context, const Op& op) {
   arch::Eltwise e;
   e.rounding = static_cast<std::uint32_t>(mode);
   e.a_zp = a.zero_point[0], e.b_zp = b.zero_point[0], e.ofm_zp = out.zero_point[0];
-  const auto range = arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
+  const auto range =
+      arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
   e.act_min = range.min, e.act_max = range.max;
   arch::EltwiseRequant r;
   switch (op.kind) {
-    case OpKind::ADD: e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kAdd); break;
-    case OpKind::SUB: e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kSub); break;
-    case OpKind::MUL: e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMul); break;
-    case OpKind::MINIMUM: e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMin); break;
-    default: e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMax); break;
+    case OpKind::ADD:
+      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kAdd);
+      break;
+    case OpKind::SUB:
+      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kSub);
+      break;
+    case OpKind::MUL:
+      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMul);
+      break;
+    case OpKind::MINIMUM:
+      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMin);
+      break;
+    default:
+      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMax);
+      break;
   }
-  if (op.kind == OpKind::ADD || op.kind == OpKind::SUB) r = arch::add_requant(a.scale[0], b.scale[0], out.scale[0], mode);
+  if (op.kind == OpKind::ADD || op.kind == OpKind::SUB)
+    r = arch::add_requant(a.scale[0], b.scale[0], out.scale[0], mode);
   if (op.kind == OpKind::MUL) r = arch::mul_requant(a.scale[0], b.scale[0], out.scale[0], mode);
   e.left_shift = static_cast<std::uint32_t>(r.left_shift);
-  e.a_mult = r.a.multiplier, e.a_shift = r.a.shift, e.b_mult = r.b.multiplier, e.b_shift = r.b.shift;
+  e.a_mult = r.a.multiplier, e.a_shift = r.a.shift, e.b_mult = r.b.multiplier,
+  e.b_shift = r.b.shift;
   e.o_mult = r.out.multiplier, e.o_shift = r.out.shift;
   return e;
 }
@@ -77,20 +91,24 @@ class Operand {
   std::int64_t bytes(std::int64_t h, std::int64_t w, std::int64_t c) const {
     return (plane_ ? h : 1) * (row_ ? w : 1) * (channel_ ? c : 1);
   }
-  void set_slots(std::uint32_t first, std::uint32_t second) { slots_[0] = first, slots_[1] = second; }
+  void set_slots(std::uint32_t first, std::uint32_t second) {
+    slots_[0] = first, slots_[1] = second;
+  }
 
   struct Tile {
     std::uint32_t address, row_stride, px_stride, ch_stride;
   };
   // Loads the part at `offset`, unless the slot used last still holds it.
-  Tile fetch(ProgramBuilder& program, std::int64_t offset, std::int64_t h, std::int64_t w, std::int64_t c) {
+  Tile fetch(ProgramBuilder& program, std::int64_t offset, std::int64_t h, std::int64_t w,
+             std::int64_t c) {
     const std::int64_t planes = plane_ ? h : 1, rows = row_ ? w : 1, bytes = channel_ ? c : 1;
     const Key key{offset, planes, rows, bytes};
     if (key != held_) {
       held_ = key;
       current_ ^= 1;
-      program.load({memory_.region, memory_.offset + static_cast<std::uint64_t>(offset)}, slots_[current_],
-                   Box::dense(planes, rows, bytes, plane_, row_), arch::Traffic::kFeatureMap);
+      program.load({memory_.region, memory_.offset + static_cast<std::uint64_t>(offset)},
+                   slots_[current_], Box::dense(planes, rows, bytes, plane_, row_),
+                   arch::Traffic::kFeatureMap);
     }
     return {slots_[current_], plane_ ? static_cast<std::uint32_t>(rows * bytes) : 0,
             row_ ? static_cast<std::uint32_t>(bytes) : 0, channel_ ? 1u : 0u};
@@ -111,14 +129,19 @@ class Operand {
 class EltwiseEmitter {
  public:
   EltwiseEmitter(Lowering& context, const Op& op)
-      : program_(context.program), dims_(merged_dims(context.tensor(op.inputs[0]).desc.shape, context.tensor(op.inputs[1]).desc.shape,
-                                                     context.tensor(op.outputs[0]).desc.shape)),
-        math_(eltwise_math(context, op)), out_(context.memory(op.outputs[0])), inner_(dims_.end() - 3),
+      : program_(context.program),
+        dims_(merged_dims(context.tensor(op.inputs[0]).desc.shape,
+                          context.tensor(op.inputs[1]).desc.shape,
+                          context.tensor(op.outputs[0]).desc.shape)),
+        math_(eltwise_math(context, op)),
+        out_(context.memory(op.outputs[0])),
+        inner_(dims_.end() - 3),
         a_(context.memory(op.inputs[0]), inner_[0].a, inner_[1].a, inner_[2].a),
         b_(context.memory(op.inputs[1]), inner_[0].b, inner_[1].b, inner_[2].b),
         square_(op.inputs[0] == op.inputs[1]) {
     choose_tile(context.options.npu.spm.bytes);
-    const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_), out = h_ * w_ * c_;
+    const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_),
+                       out = h_ * w_ * c_;
     slots_ = program_.allocate(std::vector<std::int64_t>{a, a, b, b, out, out});
     a_.set_slots(slots_[0], slots_[1]);
     b_.set_slots(slots_[2], slots_[3]);
@@ -129,10 +152,11 @@ class EltwiseEmitter {
  private:
   static constexpr std::int64_t kMaxTile = 32768;
 
-  // Halves the outermost dimension until two sets of buffers fit; four tiles or more when there is enough
-  // work for transfers to hide behind.
+  // Halves the outermost dimension until two sets of buffers fit; four tiles or more when there is
+  // enough work for transfers to hide behind.
   void choose_tile(std::int64_t spm) {
-    h_ = std::min(inner_[0].size, kMaxTile), w_ = std::min(inner_[1].size, kMaxTile), c_ = std::min(inner_[2].size, kMaxTile);
+    h_ = std::min(inner_[0].size, kMaxTile), w_ = std::min(inner_[1].size, kMaxTile),
+    c_ = std::min(inner_[2].size, kMaxTile);
     const std::int64_t total = inner_[0].size * inner_[1].size * inner_[2].size;
     const std::int64_t goal = std::max<std::int64_t>(1024, (total + 3) / 4);
     const auto bytes = [&] {
@@ -148,29 +172,38 @@ class EltwiseEmitter {
   void outer(std::size_t depth, std::int64_t a, std::int64_t b, std::int64_t out) {
     if (depth + 3 == dims_.size()) return tiles(a, b, out);
     const EltwiseDim& d = dims_[depth];
-    for (std::int64_t i = 0; i < d.size; ++i) outer(depth + 1, a + i * d.a, b + i * d.b, out + i * d.out);
+    for (std::int64_t i = 0; i < d.size; ++i)
+      outer(depth + 1, a + i * d.a, b + i * d.b, out + i * d.out);
   }
 
   void tiles(std::int64_t a, std::int64_t b, std::int64_t out) {
-    const auto at = [&](std::int64_t base, std::int64_t EltwiseDim::*stride, std::int64_t y, std::int64_t x, std::int64_t c) {
+    const auto at = [&](std::int64_t base, std::int64_t EltwiseDim::*stride, std::int64_t y,
+                        std::int64_t x, std::int64_t c) {
       return base + y * (inner_[0].*stride) + x * (inner_[1].*stride) + c * (inner_[2].*stride);
     };
     for (std::int64_t y = 0; y < inner_[0].size; y += h_)
       for (std::int64_t x = 0; x < inner_[1].size; x += w_)
         for (std::int64_t c = 0; c < inner_[2].size; c += c_) {
-          const std::int64_t h = std::min(h_, inner_[0].size - y), w = std::min(w_, inner_[1].size - x);
+          const std::int64_t h = std::min(h_, inner_[0].size - y),
+                             w = std::min(w_, inner_[1].size - x);
           const std::int64_t n = std::min(c_, inner_[2].size - c);
           const Operand::Tile ta = a_.fetch(program_, at(a, &EltwiseDim::a, y, x, c), h, w, n);
-          const Operand::Tile tb = square_ ? ta : b_.fetch(program_, at(b, &EltwiseDim::b, y, x, c), h, w, n);
+          const Operand::Tile tb =
+              square_ ? ta : b_.fetch(program_, at(b, &EltwiseDim::b, y, x, c), h, w, n);
           arch::Eltwise e = math_;
-          e.a_addr = ta.address, e.a_row_stride = ta.row_stride, e.a_px_stride = ta.px_stride, e.a_ch_stride = ta.ch_stride;
-          e.b_addr = tb.address, e.b_row_stride = tb.row_stride, e.b_px_stride = tb.px_stride, e.b_ch_stride = tb.ch_stride;
+          e.a_addr = ta.address, e.a_row_stride = ta.row_stride, e.a_px_stride = ta.px_stride,
+          e.a_ch_stride = ta.ch_stride;
+          e.b_addr = tb.address, e.b_row_stride = tb.row_stride, e.b_px_stride = tb.px_stride,
+          e.b_ch_stride = tb.ch_stride;
           e.ofm_addr = slots_[4 + next_++ % 2];
-          e.ofm_px_stride = static_cast<std::uint32_t>(n), e.ofm_row_stride = static_cast<std::uint32_t>(w * n);
-          e.ofm_h = static_cast<std::uint32_t>(h), e.ofm_w = static_cast<std::uint32_t>(w), e.ofm_c = static_cast<std::uint32_t>(n);
+          e.ofm_px_stride = static_cast<std::uint32_t>(n),
+          e.ofm_row_stride = static_cast<std::uint32_t>(w * n);
+          e.ofm_h = static_cast<std::uint32_t>(h), e.ofm_w = static_cast<std::uint32_t>(w),
+          e.ofm_c = static_cast<std::uint32_t>(n);
           program_.emit(e);
-          program_.store({out_.region, out_.offset + static_cast<std::uint64_t>(at(out, &EltwiseDim::out, y, x, c))}, e.ofm_addr,
-                         Box::dense(h, w, n, inner_[0].out, inner_[1].out));
+          program_.store({out_.region, out_.offset + static_cast<std::uint64_t>(
+                                                         at(out, &EltwiseDim::out, y, x, c))},
+                         e.ofm_addr, Box::dense(h, w, n, inner_[0].out, inner_[1].out));
         }
   }
 

@@ -1,5 +1,5 @@
-// PAD: each output tile is filled with the pad value where it leaves the input, the input's part is loaded
-// over it, and the whole is stored.
+// PAD: each output tile is filled with the pad value where it leaves the input, the input's part is
+// loaded over it, and the whole is stored.
 #include <algorithm>
 
 #include "base/check.h"
@@ -26,13 +26,17 @@ void lower_pad(Lowering& context, const Op& op) {
   const auto box = pad_box(context.graph, op);
   DEPUTY_CHECK(box, "not a pad");
   const MemoryRef from = context.memory(op.inputs[0]), to = context.memory(op.outputs[0]);
-  const std::int64_t chunk = context.options.npu.spm.bytes / static_cast<std::int64_t>(kSlots) / kBufferAlign * kBufferAlign;
+  const std::int64_t chunk = context.options.npu.spm.bytes / static_cast<std::int64_t>(kSlots) /
+                             kBufferAlign * kBufferAlign;
   std::int64_t tile[4] = {1, box->out[1], box->out[2], box->out[3]};
   tile[3] = std::min(tile[3], chunk);
   tile[2] = std::min(tile[2], std::max<std::int64_t>(1, chunk / tile[3]));
-  tile[1] = tile[2] < box->out[2] || tile[3] < box->out[3] ? 1 : std::min(tile[1], std::max<std::int64_t>(1, chunk / (tile[2] * tile[3])));
+  tile[1] = tile[2] < box->out[2] || tile[3] < box->out[3]
+                ? 1
+                : std::min(tile[1], std::max<std::int64_t>(1, chunk / (tile[2] * tile[3])));
   if (tile[3] < box->out[3]) tile[2] = 1;
-  const auto slots = context.program.allocate(std::vector<std::int64_t>(kSlots, tile[1] * tile[2] * tile[3]));
+  const auto slots =
+      context.program.allocate(std::vector<std::int64_t>(kSlots, tile[1] * tile[2] * tile[3]));
 
   std::size_t next = 0;
   std::int64_t at[4];
@@ -55,17 +59,23 @@ void lower_pad(Lowering& context, const Op& op) {
           const std::int64_t pixel = out[3].size(), row = out[2].size() * pixel;
           if (!inside) {
             arch::Fill fill;
-            fill.addr = spm, fill.count = static_cast<std::uint32_t>(out[1].size() * row), fill.value = box->value;
+            fill.addr = spm, fill.count = static_cast<std::uint32_t>(out[1].size() * row),
+            fill.value = box->value;
             context.program.emit(fill);
           }
           if (any) {
-            const std::int64_t first = ((data[1].begin - at[1]) * out[2].size() + data[2].begin - at[2]) * pixel + data[3].begin - at[3];
-            context.program.load({from.region, from.offset + static_cast<std::uint64_t>(source)}, spm + static_cast<std::uint32_t>(first),
-                                 {data[1].size(), data[2].size(), data[3].size(), box->in[2] * box->in[3], box->in[3], row, pixel},
+            const std::int64_t first =
+                ((data[1].begin - at[1]) * out[2].size() + data[2].begin - at[2]) * pixel +
+                data[3].begin - at[3];
+            context.program.load({from.region, from.offset + static_cast<std::uint64_t>(source)},
+                                 spm + static_cast<std::uint32_t>(first),
+                                 {data[1].size(), data[2].size(), data[3].size(),
+                                  box->in[2] * box->in[3], box->in[3], row, pixel},
                                  arch::Traffic::kFeatureMap);
           }
           context.program.store({to.region, to.offset + static_cast<std::uint64_t>(sink)}, spm,
-                                Box::dense(out[1].size(), out[2].size(), pixel, box->out[2] * box->out[3], box->out[3]));
+                                Box::dense(out[1].size(), out[2].size(), pixel,
+                                           box->out[2] * box->out[3], box->out[3]));
         }
 }
 

@@ -12,17 +12,20 @@ namespace {
 using arch::OpKind;
 
 WindowMath window_math(const Lowering& context, const Op& op, const WindowShape& shape) {
-  const Quantisation &in = context.tensor(op.inputs[0]).desc.quant, &out = context.tensor(op.outputs[0]).desc.quant;
+  const Quantisation &in = context.tensor(op.inputs[0]).desc.quant,
+                     &out = context.tensor(op.outputs[0]).desc.quant;
   const Numerics mode = context.options.numerics;
   WindowMath math;
   math.ifm_zp = in.zero_point[0], math.ofm_zp = out.zero_point[0];
   math.rounding = static_cast<std::uint32_t>(mode);
-  const auto range = arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
+  const auto range =
+      arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
   math.act_min = range.min, math.act_max = range.max;
   if (op.kind == OpKind::AVERAGE_POOL_2D) math.pool = arch::PoolMode::kAverage;
   if (op.kind == OpKind::MEAN) {
     math.pool = arch::PoolMode::kMean;
-    const auto requant = arch::mean_requant(in.scale[0], out.scale[0], static_cast<std::int32_t>(shape.kh * shape.kw), mode);
+    const auto requant = arch::mean_requant(in.scale[0], out.scale[0],
+                                            static_cast<std::int32_t>(shape.kh * shape.kw), mode);
     math.multiplier = requant.multiplier, math.shift = requant.shift;
     math.act_min = -128, math.act_max = 127;
   }
@@ -30,15 +33,20 @@ WindowMath window_math(const Lowering& context, const Op& op, const WindowShape&
 }
 
 // The 12-byte records of the output stage, one a channel.
-std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op, const WindowShape& shape) {
-  const float s_in = context.tensor(op.inputs[0]).desc.quant.scale[0], s_out = context.tensor(op.outputs[0]).desc.quant.scale[0];
+std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
+                                         const WindowShape& shape) {
+  const float s_in = context.tensor(op.inputs[0]).desc.quant.scale[0],
+              s_out = context.tensor(op.outputs[0]).desc.quant.scale[0];
   const std::vector<float>& s_w = context.tensor(op.inputs[1]).desc.quant.scale;
-  const auto requant = op.kind == OpKind::FULLY_CONNECTED ? arch::fully_connected_requant : arch::conv_requant;
+  const auto requant =
+      op.kind == OpKind::FULLY_CONNECTED ? arch::fully_connected_requant : arch::conv_requant;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(shape.oc) * arch::kChannelParamBytes);
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.oc); ++c) {
-    const arch::Requant r = requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out, context.options.numerics);
+    const arch::Requant r =
+        requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out, context.options.numerics);
     std::uint8_t* record = out.data() + c * arch::kChannelParamBytes;
-    if (context.graph.has_input(op, 2)) std::memcpy(record, context.tensor(op.inputs[2]).data.data() + 4 * c, 4);
+    if (context.graph.has_input(op, 2))
+      std::memcpy(record, context.tensor(op.inputs[2]).data.data() + 4 * c, 4);
     std::memcpy(record + 4, &r.multiplier, 4);
     std::memcpy(record + 8, &r.shift, 4);
   }
@@ -48,7 +56,10 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op, 
 class WindowEmitter {
  public:
   WindowEmitter(Lowering& context, const Op& op, const WindowShape& shape)
-      : context_(context), s_(shape), math_(window_math(context, op, shape)), ifm_(context.memory(op.inputs[0])),
+      : context_(context),
+        s_(shape),
+        math_(window_math(context, op, shape)),
+        ifm_(context.memory(op.inputs[0])),
         ofm_(context.memory(op.outputs[0])) {
     if (!s_.has_weights()) return;
     weights_ = context.memory(op.inputs[1]);
@@ -66,7 +77,8 @@ class WindowEmitter {
     walk(s_, tiling, [&](const WindowStep& step) {
       const auto slot = [&](std::int64_t index) { return slots[static_cast<std::size_t>(index)]; };
       WindowAddresses at;
-      if (s_.has_weights()) at.weights = slot(step.w_slot), at.params = slot(b.w_slots + step.p_slot);
+      if (s_.has_weights())
+        at.weights = slot(step.w_slot), at.params = slot(b.w_slots + step.p_slot);
       at.ifm = slot(b.w_slots + b.p_slots + step.ifm_slot);
       at.ofm = slot(b.w_slots + b.p_slots + b.ifm_slots + step.ofm_slot);
       if (step.load_weights) load_weights(step, at.weights);
@@ -86,26 +98,32 @@ class WindowEmitter {
     const std::int64_t taps = s_.kh * s_.kw, outputs = step.o1 - step.o0;
     if (s_.kind == WindowKind::kConv)  // OHWI
       context_.program.load(shifted(weights_, step.o0 * taps * s_.ic + step.c0), spm,
-                            Box::dense(outputs, taps, step.c1 - step.c0, taps * s_.ic, s_.ic), arch::Traffic::kWeights);
+                            Box::dense(outputs, taps, step.c1 - step.c0, taps * s_.ic, s_.ic),
+                            arch::Traffic::kWeights);
     else  // HWC
-      context_.program.load(shifted(weights_, step.o0), spm, Box::dense(1, taps, outputs, 0, s_.oc), arch::Traffic::kWeights);
+      context_.program.load(shifted(weights_, step.o0), spm, Box::dense(1, taps, outputs, 0, s_.oc),
+                            arch::Traffic::kWeights);
   }
   void load_params(const WindowStep& step, std::uint32_t spm) {
     context_.program.load(shifted(params_, step.o0 * arch::kChannelParamBytes), spm,
-                          Box::bytes((step.o1 - step.o0) * arch::kChannelParamBytes), arch::Traffic::kParams);
+                          Box::bytes((step.o1 - step.o0) * arch::kChannelParamBytes),
+                          arch::Traffic::kParams);
   }
   void load_ifm(const WindowStep& step, std::uint32_t spm) {
     const std::int64_t row = s_.iw * s_.ic;
-    const std::int64_t offset = (step.n * s_.ih + step.rows.begin) * row + step.columns.begin * s_.ic + step.c0;
-    context_.program.load(shifted(ifm_, offset), spm,
-                          Box::dense(step.rows.size(), step.columns.size(), step.c1 - step.c0, row, s_.ic),
-                          arch::Traffic::kFeatureMap);
+    const std::int64_t offset =
+        (step.n * s_.ih + step.rows.begin) * row + step.columns.begin * s_.ic + step.c0;
+    context_.program.load(
+        shifted(ifm_, offset), spm,
+        Box::dense(step.rows.size(), step.columns.size(), step.c1 - step.c0, row, s_.ic),
+        arch::Traffic::kFeatureMap);
   }
   void store_ofm(const WindowStep& step, std::uint32_t spm) {
     const std::int64_t row = s_.ow * s_.oc;
     const std::int64_t offset = (step.n * s_.oh + step.y0) * row + step.x0 * s_.oc + step.o0;
-    context_.program.store(shifted(ofm_, offset), spm,
-                           Box::dense(step.y1 - step.y0, step.x1 - step.x0, step.o1 - step.o0, row, s_.oc));
+    context_.program.store(
+        shifted(ofm_, offset), spm,
+        Box::dense(step.y1 - step.y0, step.x1 - step.x0, step.o1 - step.o0, row, s_.oc));
   }
 
   Lowering& context_;
@@ -120,7 +138,8 @@ class WindowEmitter {
 void lower_window(Lowering& context, const Op& op) {
   const auto shape = window_shape(context.graph, op);
   DEPUTY_CHECK(shape, "not a window operator");
-  const TransferRates rates = transfer_rates(context.options, context.in_sram(op.inputs[0]), context.in_sram(op.outputs[0]));
+  const TransferRates rates = transfer_rates(context.options, context.in_sram(op.inputs[0]),
+                                             context.in_sram(op.outputs[0]));
   const auto tiling = context.tilings.choose(*shape, context.options.npu, rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
   WindowEmitter(context, op, *shape).emit(*tiling);

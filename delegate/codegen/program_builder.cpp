@@ -11,7 +11,8 @@ constexpr std::int64_t kMaxRows = 65535, kMaxRowBytes = (1 << 24) - 1;
 
 // Rows that lie end to end on both sides are one longer row.
 Box simplified(Box box) {
-  if (box.rows == 1) box.rows = box.planes, box.mem_row = box.mem_plane, box.spm_row = box.spm_plane, box.planes = 1;
+  if (box.rows == 1)
+    box.rows = box.planes, box.mem_row = box.mem_plane, box.spm_row = box.spm_plane, box.planes = 1;
   for (int pass = 0; pass < 2; ++pass) {
     if (box.rows > 1 && (box.mem_row != box.row_bytes || box.spm_row != box.row_bytes)) break;
     box.row_bytes *= box.rows;
@@ -37,7 +38,8 @@ void ProgramBuilder::emit(const arch::Operation& op) {
 }
 
 template <class T>
-void ProgramBuilder::transfer(const MemoryRef& mem, std::uint32_t spm, const Box& raw, arch::Traffic traffic) {
+void ProgramBuilder::transfer(const MemoryRef& mem, std::uint32_t spm, const Box& raw,
+                              arch::Traffic traffic) {
   const Box box = simplified(raw);
   for (std::int64_t plane = 0; plane < box.planes; plane += kMaxRows)
     for (std::int64_t row = 0; row < box.rows; row += kMaxRows)
@@ -45,8 +47,10 @@ void ProgramBuilder::transfer(const MemoryRef& mem, std::uint32_t spm, const Box
         T t;
         t.region = static_cast<std::uint8_t>(mem.region);
         t.traffic = static_cast<std::uint8_t>(traffic);
-        t.spm_addr = static_cast<std::uint32_t>(spm + plane * box.spm_plane + row * box.spm_row + byte);
-        t.mem_offset = mem.offset + static_cast<std::uint64_t>(plane * box.mem_plane + row * box.mem_row + byte);
+        t.spm_addr =
+            static_cast<std::uint32_t>(spm + plane * box.spm_plane + row * box.spm_row + byte);
+        t.mem_offset = mem.offset +
+                       static_cast<std::uint64_t>(plane * box.mem_plane + row * box.mem_row + byte);
         t.row_bytes = static_cast<std::uint32_t>(std::min(kMaxRowBytes, box.row_bytes - byte));
         t.rows = static_cast<std::uint32_t>(std::min(kMaxRows, box.rows - row));
         t.planes = static_cast<std::uint32_t>(std::min(kMaxRows, box.planes - plane));
@@ -58,7 +62,8 @@ void ProgramBuilder::transfer(const MemoryRef& mem, std::uint32_t spm, const Box
       }
 }
 
-void ProgramBuilder::load(const MemoryRef& from, std::uint32_t spm, const Box& box, arch::Traffic traffic) {
+void ProgramBuilder::load(const MemoryRef& from, std::uint32_t spm, const Box& box,
+                          arch::Traffic traffic) {
   transfer<arch::Load>(from, spm, box, traffic);
 }
 
@@ -70,8 +75,9 @@ std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) total += align_up(size, kBufferAlign);
   DEPUTY_CHECK(total <= npu_.spm.bytes, "buffers exceed the scratchpad");
-  // Go round: a buffer that would cross the end starts at 0 again, and the tail it leaves unused counts.
-  // When that would run into the first buffer, start the whole set at 0, where it is known to fit.
+  // Go round: a buffer that would cross the end starts at 0 again, and the tail it leaves unused
+  // counts. When that would run into the first buffer, start the whole set at 0, where it is known
+  // to fit.
   const std::int64_t first = next_;
   std::vector<std::uint32_t> addresses;
   std::int64_t at = first, used = 0;

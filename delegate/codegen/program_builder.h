@@ -1,5 +1,6 @@
-// Assembles one NPU program: encodes instructions with the waits that the hazard tracker finds, hands out
-// scratchpad buffers, and turns strided copies into LOADs and STOREs that fit the instruction's fields.
+// Assembles one NPU program: encodes instructions with the waits that the hazard tracker finds,
+// hands out scratchpad buffers, and turns strided copies into LOADs and STOREs that fit the
+// instruction's fields.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct Box {
   std::int64_t mem_plane = 0, mem_row = 0;
   std::int64_t spm_plane = 0, spm_row = 0;
   /// A box that lies dense in the scratchpad.
-  static Box dense(std::int64_t planes, std::int64_t rows, std::int64_t row_bytes, std::int64_t mem_plane,
-                   std::int64_t mem_row) {
+  static Box dense(std::int64_t planes, std::int64_t rows, std::int64_t row_bytes,
+                   std::int64_t mem_plane, std::int64_t mem_row) {
     return {planes, rows, row_bytes, mem_plane, mem_row, rows * row_bytes, row_bytes};
   }
   static Box bytes(std::int64_t count) { return {1, 1, count, 0, 0, 0, 0}; }
@@ -43,9 +44,9 @@ class ProgramBuilder {
   void load(const MemoryRef& from, std::uint32_t spm, const Box& box, arch::Traffic traffic);
   void store(const MemoryRef& to, std::uint32_t spm, const Box& box);
 
-  /// Scratchpad addresses of buffers of the given sizes, live together. Successive calls go round the
-  /// scratchpad, so that an operator's first loads need not wait for the previous operator to finish.
-  /// The sizes, each rounded up to kBufferAlign, must fit the scratchpad together.
+  /// Scratchpad addresses of buffers of the given sizes, live together. Successive calls go round
+  /// the scratchpad, so that an operator's first loads need not wait for the previous operator to
+  /// finish. The sizes, each rounded up to kBufferAlign, must fit the scratchpad together.
   std::vector<std::uint32_t> allocate(std::span<const std::int64_t> sizes);
 
   /// Appends END and returns the program's words. The builder is then spent.
@@ -66,6 +67,8 @@ class ProgramBuilder {
 };
 
 inline constexpr std::int64_t kBufferAlign = 16;
-inline std::int64_t align_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
+inline std::int64_t align_up(std::int64_t value, std::int64_t to) {
+  return (value + to - 1) / to * to;
+}
 
 }  // namespace deputy::delegate

@@ -1,5 +1,5 @@
-// Chooses how to cut a window operator: every candidate is bounded by its compute cycles and the bytes it
-// moves, and the best few are timed by walking their tiles through the three queues.
+// Chooses how to cut a window operator: every candidate is bounded by its compute cycles and the
+// bytes it moves, and the best few are timed by walking their tiles through the three queues.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ namespace deputy::delegate {
 struct TransferRates {
   double weights_per_byte = 0.25;  ///< cycles
   double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
-  double setup = 40;               ///< cycles of one LOAD or STORE beside its bytes
-  double command = 30;             ///< cycles to fetch and decode one instruction
+  double setup = 40;    ///< cycles of one LOAD or STORE beside its bytes
+  double command = 30;  ///< cycles to fetch and decode one instruction
   auto operator<=>(const TransferRates&) const = default;
 };
 TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);
@@ -26,12 +26,14 @@ double estimate_cycles(const WindowShape& shape, const Tiling& tiling, const arc
                        const TransferRates& rates);
 
 /// The best tiling found, or nullopt when not even one output at a time fits the scratchpad.
-std::optional<Tiling> choose_tiling(const WindowShape& shape, const arch::NpuConfig& npu, const TransferRates& rates);
+std::optional<Tiling> choose_tiling(const WindowShape& shape, const arch::NpuConfig& npu,
+                                    const TransferRates& rates);
 
 /// choose_tiling for one NPU that remembers its answers: networks repeat their layers.
 class TilingCache {
  public:
-  std::optional<Tiling> choose(const WindowShape& shape, const arch::NpuConfig& npu, const TransferRates& rates);
+  std::optional<Tiling> choose(const WindowShape& shape, const arch::NpuConfig& npu,
+                               const TransferRates& rates);
 
  private:
   std::map<std::pair<WindowShape, TransferRates>, std::optional<Tiling>> answers_;

@@ -4,8 +4,8 @@ namespace deputy::delegate {
 namespace {
 
 // The most input positions along one axis that a tile of `tile` outputs reads.
-std::int64_t widest_halo(std::int64_t tile, std::int64_t stride, std::int64_t kernel, std::int64_t dilation,
-                         std::int64_t size) {
+std::int64_t widest_halo(std::int64_t tile, std::int64_t stride, std::int64_t kernel,
+                         std::int64_t dilation, std::int64_t size) {
   return std::min(size, (tile - 1) * stride + (kernel - 1) * dilation + 1);
 }
 
@@ -15,39 +15,46 @@ template <class T>
 void fill_geometry(T& op, const WindowShape& s, const WindowStep& step, const WindowMath& math,
                    const WindowAddresses& at) {
   const std::int64_t channels = step.c1 - step.c0, outputs = step.o1 - step.o0;
-  op.ifm_addr = at.ifm, op.ifm_px_stride = u32(channels), op.ifm_row_stride = u32(step.columns.size() * channels);
+  op.ifm_addr = at.ifm, op.ifm_px_stride = u32(channels),
+  op.ifm_row_stride = u32(step.columns.size() * channels);
   op.ifm_h = u32(step.rows.size()), op.ifm_w = u32(step.columns.size());
-  op.ofm_addr = at.ofm, op.ofm_px_stride = u32(outputs), op.ofm_row_stride = u32((step.x1 - step.x0) * outputs);
+  op.ofm_addr = at.ofm, op.ofm_px_stride = u32(outputs),
+  op.ofm_row_stride = u32((step.x1 - step.x0) * outputs);
   op.ofm_h = u32(step.y1 - step.y0), op.ofm_w = u32(step.x1 - step.x0), op.ofm_c = u32(outputs);
   op.k_h = u32(s.kh), op.k_w = u32(s.kw), op.stride_h = u32(s.sh), op.stride_w = u32(s.sw);
   op.dil_h = u32(s.dh), op.dil_w = u32(s.dw);
-  op.pad_top = static_cast<std::int32_t>(step.rows.pad), op.pad_left = static_cast<std::int32_t>(step.columns.pad);
-  op.ifm_zp = math.ifm_zp, op.ofm_zp = math.ofm_zp, op.act_min = math.act_min, op.act_max = math.act_max;
+  op.pad_top = static_cast<std::int32_t>(step.rows.pad),
+  op.pad_left = static_cast<std::int32_t>(step.columns.pad);
+  op.ifm_zp = math.ifm_zp, op.ofm_zp = math.ofm_zp, op.act_min = math.act_min,
+  op.act_max = math.act_max;
   op.rounding = math.rounding;
 }
 
 }  // namespace
 
 WindowBuffers window_buffers(const WindowShape& s, const Tiling& t) {
-  const std::int64_t no = ceil_div(s.oc, t.toc), nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1;
+  const std::int64_t no = ceil_div(s.oc, t.toc),
+                     nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1;
   WindowBuffers b;
   std::int64_t channels = t.tic;
   if (s.kind == WindowKind::kPool) channels = t.toc;
   if (s.kind == WindowKind::kDepthwise) channels = ceil_div(t.toc, s.mult);
-  b.ifm = widest_halo(t.toh, s.sh, s.kh, s.dh, s.ih) * widest_halo(t.tow, s.sw, s.kw, s.dw, s.iw) * channels;
+  b.ifm = widest_halo(t.toh, s.sh, s.kh, s.dh, s.ih) * widest_halo(t.tow, s.sw, s.kw, s.dw, s.iw) *
+          channels;
   b.ofm = t.toh * t.tow * t.toc;
   b.ifm_slots = t.ifm_slots, b.ofm_slots = t.ofm_slots;
   if (s.has_weights()) {
     b.weights = t.toc * s.kh * s.kw * (s.kind == WindowKind::kConv ? t.tic : 1);
     b.params = t.toc * arch::kChannelParamBytes;
     b.w_slots = t.w_slots;
-    b.p_slots = std::min(no, std::max<std::int64_t>(std::min<std::int64_t>(2, t.w_slots), t.w_slots / nk));
+    b.p_slots =
+        std::min(no, std::max<std::int64_t>(std::min<std::int64_t>(2, t.w_slots), t.w_slots / nk));
   }
   return b;
 }
 
-arch::Operation window_instruction(const WindowShape& s, const WindowStep& step, const WindowMath& math,
-                                   const WindowAddresses& at) {
+arch::Operation window_instruction(const WindowShape& s, const WindowStep& step,
+                                   const WindowMath& math, const WindowAddresses& at) {
   const std::int64_t channels = step.c1 - step.c0, outputs = step.o1 - step.o0;
   switch (s.kind) {
     case WindowKind::kConv: {
@@ -67,7 +74,8 @@ arch::Operation window_instruction(const WindowShape& s, const WindowStep& step,
       op.w_addr = at.weights, op.w_tap_stride = u32(outputs), op.prm_addr = at.params;
       return op;
     }
-    case WindowKind::kPool: break;
+    case WindowKind::kPool:
+      break;
   }
   arch::Pool op;
   fill_geometry(op, s, step, math, at);

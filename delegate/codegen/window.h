@@ -1,6 +1,7 @@
-// Convolution, depthwise convolution, fully connected layers and pooling as one loop nest: a window slides
-// over a feature map. The tiling says how the loops are cut and what stays in the scratchpad; walk() is the
-// one place that turns it into an order of tiles. The cost estimate and the code generator both follow it.
+// Convolution, depthwise convolution, fully connected layers and pooling as one loop nest: a window
+// slides over a feature map. The tiling says how the loops are cut and what stays in the
+// scratchpad; walk() is the one place that turns it into an order of tiles. The cost estimate and
+// the code generator both follow it.
 #pragma once
 
 #include <algorithm>
@@ -25,24 +26,24 @@ struct WindowShape {
   auto operator<=>(const WindowShape&) const = default;
 };
 
-/// How an operator is cut. Tiles are toh x tow outputs of toc channels, summed over tic input channels at a
-/// time. A buffer with several slots keeps the blocks loaded last, so a block that is still there is not
-/// loaded again: two slots overlap transfers with computation, as many as there are blocks keep an operand
-/// resident.
+/// How an operator is cut. Tiles are toh x tow outputs of toc channels, summed over tic input
+/// channels at a time. A buffer with several slots keeps the blocks loaded last, so a block that is
+/// still there is not loaded again: two slots overlap transfers with computation, as many as there
+/// are blocks keep an operand resident.
 struct Tiling {
   std::int64_t toh = 1, tow = 1, toc = 1, tic = 1;
   bool spatial_outer = true;  ///< else output channels are the outer loop
   std::int64_t w_slots = 1, ifm_slots = 1, ofm_slots = 1;
 };
 
-/// Part of one axis of the input that a tile reads: [begin, end) inside the map, and how far the first
-/// window starts before `begin` (negative: after).
+/// Part of one axis of the input that a tile reads: [begin, end) inside the map, and how far the
+/// first window starts before `begin` (negative: after).
 struct Halo {
   std::int64_t begin = 0, end = 1, pad = 0;
   std::int64_t size() const { return end - begin; }
 };
-inline Halo halo(std::int64_t out_begin, std::int64_t out_end, std::int64_t stride, std::int64_t kernel,
-                 std::int64_t dilation, std::int64_t pad, std::int64_t size) {
+inline Halo halo(std::int64_t out_begin, std::int64_t out_end, std::int64_t stride,
+                 std::int64_t kernel, std::int64_t dilation, std::int64_t pad, std::int64_t size) {
   const std::int64_t first = out_begin * stride - pad;
   const std::int64_t last = (out_end - 1) * stride + (kernel - 1) * dilation + 1 - pad;
   Halo h;
@@ -57,7 +58,9 @@ struct WindowBuffers {
   std::int64_t weights = 0, params = 0, ifm = 0, ofm = 0;
   std::int64_t w_slots = 0, p_slots = 0, ifm_slots = 0, ofm_slots = 0;
   std::int64_t total() const {
-    const auto all = [](std::int64_t slots, std::int64_t bytes) { return slots * align_up(bytes, kBufferAlign); };
+    const auto all = [](std::int64_t slots, std::int64_t bytes) {
+      return slots * align_up(bytes, kBufferAlign);
+    };
     return all(w_slots, weights) + all(p_slots, params) + all(ifm_slots, ifm) + all(ofm_slots, ofm);
   }
 };
@@ -70,7 +73,7 @@ struct WindowStep {
   std::int64_t c0 = 0, c1 = 1;                         ///< input channels
   Halo rows, columns;
   bool load_weights = false, load_params = false, load_ifm = false;
-  bool first_k = true, last_k = true;                  ///< of the sum over input channels
+  bool first_k = true, last_k = true;  ///< of the sum over input channels
   std::int64_t w_slot = 0, p_slot = 0, ifm_slot = 0, ofm_slot = 0;
 };
 
@@ -85,7 +88,8 @@ inline std::int64_t input_channels(const WindowShape& s, std::int64_t o0, std::i
 /// Which blocks lie in the slots of a buffer; the oldest is replaced.
 class SlotCache {
  public:
-  explicit SlotCache(std::int64_t slots) : keys_(static_cast<std::size_t>(std::max<std::int64_t>(slots, 1)), -1) {}
+  explicit SlotCache(std::int64_t slots)
+      : keys_(static_cast<std::size_t>(std::max<std::int64_t>(slots, 1)), -1) {}
   /// The slot of `key`; `load` is set when the block is not there and must be loaded into it.
   std::int64_t find(std::int64_t key, bool& load) {
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -108,7 +112,8 @@ inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1
 /// Calls visit(const WindowStep&) for every tile in execution order.
 template <class Visit>
 void walk(const WindowShape& s, const Tiling& t, Visit&& visit) {
-  const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow), no = ceil_div(s.oc, t.toc);
+  const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow),
+                     no = ceil_div(s.oc, t.toc);
   const bool sums = s.kind == WindowKind::kConv;
   const std::int64_t nk = sums ? ceil_div(s.ic, t.tic) : 1, ns = s.n * ny * nx;
   const WindowBuffers buffers = window_buffers(s, t);
@@ -159,7 +164,7 @@ struct WindowMath {
 struct WindowAddresses {
   std::uint32_t weights = 0, params = 0, ifm = 0, ofm = 0;
 };
-arch::Operation window_instruction(const WindowShape& shape, const WindowStep& step, const WindowMath& math,
-                                   const WindowAddresses& at);
+arch::Operation window_instruction(const WindowShape& shape, const WindowStep& step,
+                                   const WindowMath& math, const WindowAddresses& at);
 
 }  // namespace deputy::delegate

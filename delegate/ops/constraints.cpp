@@ -34,38 +34,79 @@ struct Rule {
   Detail (*broken)(const Query&);
 };
 
-constexpr OpKind kWeighted[] = {OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D, OpKind::FULLY_CONNECTED};
+constexpr OpKind kWeighted[] = {OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D,
+                                OpKind::FULLY_CONNECTED};
 constexpr OpKind kConvolutions[] = {OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D};
 constexpr OpKind kDense[] = {OpKind::FULLY_CONNECTED};
 constexpr OpKind kPools[] = {OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D};
 constexpr OpKind kMean[] = {OpKind::MEAN};
-constexpr OpKind kWindows[] = {OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D, OpKind::FULLY_CONNECTED,
-                               OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D, OpKind::MEAN};
+constexpr OpKind kWindows[] = {OpKind::CONV_2D,         OpKind::DEPTHWISE_CONV_2D,
+                               OpKind::FULLY_CONNECTED, OpKind::AVERAGE_POOL_2D,
+                               OpKind::MAX_POOL_2D,     OpKind::MEAN};
 constexpr OpKind kAdds[] = {OpKind::ADD, OpKind::SUB};
-constexpr OpKind kTables[] = {OpKind::RELU, OpKind::RELU6, OpKind::RELU_N1_TO_1, OpKind::LOGISTIC, OpKind::TANH,
-                              OpKind::HARD_SWISH, OpKind::LEAKY_RELU, OpKind::ELU, OpKind::GELU, OpKind::ABS,
-                              OpKind::EXP, OpKind::NEG, OpKind::SQRT, OpKind::RSQRT, OpKind::QUANTIZE};
+constexpr OpKind kTables[] = {OpKind::RELU,       OpKind::RELU6, OpKind::RELU_N1_TO_1,
+                              OpKind::LOGISTIC,   OpKind::TANH,  OpKind::HARD_SWISH,
+                              OpKind::LEAKY_RELU, OpKind::ELU,   OpKind::GELU,
+                              OpKind::ABS,        OpKind::EXP,   OpKind::NEG,
+                              OpKind::SQRT,       OpKind::RSQRT, OpKind::QUANTIZE};
 constexpr OpKind kPads[] = {OpKind::PAD, OpKind::PADV2};
-constexpr OpKind kCopies[] = {OpKind::CONCATENATION, OpKind::PACK, OpKind::UNPACK, OpKind::SPLIT, OpKind::SPLIT_V,
-                              OpKind::SLICE, OpKind::STRIDED_SLICE, OpKind::TRANSPOSE, OpKind::SPACE_TO_DEPTH,
+constexpr OpKind kCopies[] = {OpKind::CONCATENATION, OpKind::PACK,      OpKind::UNPACK,
+                              OpKind::SPLIT,         OpKind::SPLIT_V,   OpKind::SLICE,
+                              OpKind::STRIDED_SLICE, OpKind::TRANSPOSE, OpKind::SPACE_TO_DEPTH,
                               OpKind::DEPTH_TO_SPACE};
 constexpr OpKind kAliases[] = {OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS};
-constexpr OpKind kComputing[] = {
-    OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D, OpKind::FULLY_CONNECTED, OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D,
-    OpKind::MEAN, OpKind::ADD, OpKind::SUB, OpKind::MUL, OpKind::MINIMUM, OpKind::MAXIMUM, OpKind::RELU, OpKind::RELU6,
-    OpKind::RELU_N1_TO_1, OpKind::LOGISTIC, OpKind::TANH, OpKind::HARD_SWISH, OpKind::LEAKY_RELU, OpKind::ELU,
-    OpKind::GELU, OpKind::ABS, OpKind::EXP, OpKind::NEG, OpKind::SQRT, OpKind::RSQRT, OpKind::QUANTIZE, OpKind::PAD,
-    OpKind::PADV2, OpKind::CONCATENATION, OpKind::PACK, OpKind::UNPACK, OpKind::SPLIT, OpKind::SPLIT_V, OpKind::SLICE,
-    OpKind::STRIDED_SLICE, OpKind::TRANSPOSE, OpKind::SPACE_TO_DEPTH, OpKind::DEPTH_TO_SPACE};
+constexpr OpKind kComputing[] = {OpKind::CONV_2D,
+                                 OpKind::DEPTHWISE_CONV_2D,
+                                 OpKind::FULLY_CONNECTED,
+                                 OpKind::AVERAGE_POOL_2D,
+                                 OpKind::MAX_POOL_2D,
+                                 OpKind::MEAN,
+                                 OpKind::ADD,
+                                 OpKind::SUB,
+                                 OpKind::MUL,
+                                 OpKind::MINIMUM,
+                                 OpKind::MAXIMUM,
+                                 OpKind::RELU,
+                                 OpKind::RELU6,
+                                 OpKind::RELU_N1_TO_1,
+                                 OpKind::LOGISTIC,
+                                 OpKind::TANH,
+                                 OpKind::HARD_SWISH,
+                                 OpKind::LEAKY_RELU,
+                                 OpKind::ELU,
+                                 OpKind::GELU,
+                                 OpKind::ABS,
+                                 OpKind::EXP,
+                                 OpKind::NEG,
+                                 OpKind::SQRT,
+                                 OpKind::RSQRT,
+                                 OpKind::QUANTIZE,
+                                 OpKind::PAD,
+                                 OpKind::PADV2,
+                                 OpKind::CONCATENATION,
+                                 OpKind::PACK,
+                                 OpKind::UNPACK,
+                                 OpKind::SPLIT,
+                                 OpKind::SPLIT_V,
+                                 OpKind::SLICE,
+                                 OpKind::STRIDED_SLICE,
+                                 OpKind::TRANSPOSE,
+                                 OpKind::SPACE_TO_DEPTH,
+                                 OpKind::DEPTH_TO_SPACE};
 constexpr OpKind kSameQuantisation[] = {
-    OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D, OpKind::MINIMUM, OpKind::MAXIMUM, OpKind::PAD, OpKind::PADV2,
-    OpKind::CONCATENATION, OpKind::PACK, OpKind::UNPACK, OpKind::SPLIT, OpKind::SPLIT_V, OpKind::SLICE,
-    OpKind::STRIDED_SLICE, OpKind::TRANSPOSE, OpKind::SPACE_TO_DEPTH, OpKind::DEPTH_TO_SPACE, OpKind::RESHAPE,
-    OpKind::SQUEEZE, OpKind::EXPAND_DIMS};
+    OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D, OpKind::MINIMUM,
+    OpKind::MAXIMUM,         OpKind::PAD,         OpKind::PADV2,
+    OpKind::CONCATENATION,   OpKind::PACK,        OpKind::UNPACK,
+    OpKind::SPLIT,           OpKind::SPLIT_V,     OpKind::SLICE,
+    OpKind::STRIDED_SLICE,   OpKind::TRANSPOSE,   OpKind::SPACE_TO_DEPTH,
+    OpKind::DEPTH_TO_SPACE,  OpKind::RESHAPE,     OpKind::SQUEEZE,
+    OpKind::EXPAND_DIMS};
 constexpr std::int64_t kMaxTransfers = 4096;
 
 std::string tensor_text(const Tensor& t) { return fmt::format("'{}'", t.desc.name); }
-Detail when(bool broken, std::string found = "") { return broken ? Detail(std::move(found)) : std::nullopt; }
+Detail when(bool broken, std::string found = "") {
+  return broken ? Detail(std::move(found)) : std::nullopt;
+}
 
 // Calls f(tensor) for every feature map of the operator until one returns a value.
 template <class F>
@@ -79,7 +120,8 @@ Detail each_map(const Query& q, F&& f) {
 
 Detail not_int8(const Query& q) {
   return each_map(q, [](const Tensor& t) {
-    return when(t.desc.dtype != DType::kInt8, fmt::format("{} is {}", tensor_text(t), dtype_name(t.desc.dtype)));
+    return when(t.desc.dtype != DType::kInt8,
+                fmt::format("{} is {}", tensor_text(t), dtype_name(t.desc.dtype)));
   });
 }
 
@@ -88,7 +130,8 @@ Detail bad_quantisation(const Query& q) {
     const Quantisation& z = t.desc.quant;
     if (z.scale.size() != 1 || z.zero_point.size() != 1)
       return fmt::format("{} has {} scales", tensor_text(t), z.scale.size());
-    if (!(std::isnormal(z.scale[0]) && z.scale[0] > 0)) return fmt::format("{} has scale {}", tensor_text(t), z.scale[0]);
+    if (!(std::isnormal(z.scale[0]) && z.scale[0] > 0))
+      return fmt::format("{} has scale {}", tensor_text(t), z.scale[0]);
     return when(z.zero_point[0] < -128 || z.zero_point[0] > 127,
                 fmt::format("{} has zero point {}", tensor_text(t), z.zero_point[0]));
   });
@@ -101,14 +144,16 @@ Detail no_elements(const Query& q) {
 Detail quantisation_differs(const Query& q) {
   const Tensor& first = q.graph.tensor(data_inputs(q.op)[0]);
   return each_map(q, [&](const Tensor& t) {
-    return when(!same_quantisation(first, t), fmt::format("{} and {} differ", tensor_text(first), tensor_text(t)));
+    return when(!same_quantisation(first, t),
+                fmt::format("{} and {} differ", tensor_text(first), tensor_text(t)));
   });
 }
 
 Detail bad_weights(const Query& q) {
   const Tensor& w = q.in(1);
   if (!w.constant) return "the weights are computed at run time";
-  return when(w.desc.dtype != DType::kInt8, fmt::format("the weights are {}", dtype_name(w.desc.dtype)));
+  return when(w.desc.dtype != DType::kInt8,
+              fmt::format("the weights are {}", dtype_name(w.desc.dtype)));
 }
 
 Detail bad_weight_quantisation(const Query& q) {
@@ -132,11 +177,13 @@ Detail bad_bias(const Query& q) {
   if (!b.constant) return "the bias is computed at run time";
   if (b.desc.dtype != DType::kInt32) return fmt::format("the bias is {}", dtype_name(b.desc.dtype));
   const std::size_t axis = q.op.kind == OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
-  return when(axis >= rank(q.in(1)) || b.desc.elements() != dim(q.in(1), axis), shape_text(b.desc.shape));
+  return when(axis >= rank(q.in(1)) || b.desc.elements() != dim(q.in(1), axis),
+              shape_text(b.desc.shape));
 }
 
 Detail bad_window_shape(const Query& q) {
-  return when(!window_shape(q.graph, q.op), fmt::format("input {}", shape_text(q.in(0).desc.shape)));
+  return when(!window_shape(q.graph, q.op),
+              fmt::format("input {}", shape_text(q.in(0).desc.shape)));
 }
 
 Detail kernel_too_large(const Query& q) {
@@ -151,16 +198,18 @@ Detail kernel_too_large(const Query& q) {
 
 Detail window_too_large(const Query& q) {
   const auto s = window_shape(q.graph, q.op);
-  return when(!window_fits(*s, q.options.npu),
-              fmt::format("{}x{} window, {} bytes of scratchpad", s->kh, s->kw, q.options.npu.spm.bytes));
+  return when(!window_fits(*s, q.options.npu), fmt::format("{}x{} window, {} bytes of scratchpad",
+                                                           s->kh, s->kw, q.options.npu.spm.bytes));
 }
 
 Detail window_all_padding(const Query& q) {
   const auto s = window_shape(q.graph, q.op);
-  const auto outside = [](std::int64_t out, std::int64_t stride, std::int64_t kernel, std::int64_t pad, std::int64_t in) {
+  const auto outside = [](std::int64_t out, std::int64_t stride, std::int64_t kernel,
+                          std::int64_t pad, std::int64_t in) {
     return pad >= kernel || (out - 1) * stride - pad >= in;
   };
-  return when(outside(s->oh, s->sh, s->kh, s->pad_top, s->ih) || outside(s->ow, s->sw, s->kw, s->pad_left, s->iw));
+  return when(outside(s->oh, s->sh, s->kh, s->pad_top, s->ih) ||
+              outside(s->ow, s->sw, s->kw, s->pad_left, s->iw));
 }
 
 Detail bad_mean(const Query& q) {
@@ -179,13 +228,15 @@ Detail extreme_add_scales(const Query& q) {
   const float out = q.out().desc.quant.scale[0];
   for (std::size_t i = 0; i < 2; ++i) {
     const float ratio = q.in(i).desc.quant.scale[0] / out;
-    if (!(ratio >= 0x1p-10f && ratio < 0x1p8f)) return fmt::format("{} / {}", q.in(i).desc.quant.scale[0], out);
+    if (!(ratio >= 0x1p-10f && ratio < 0x1p8f))
+      return fmt::format("{} / {}", q.in(i).desc.quant.scale[0], out);
   }
   return std::nullopt;
 }
 
 Detail no_table(const Query& q) {
-  return when(!arch::activation_table(q.op.kind, q.op.attrs, q.in(0).desc.quant, q.out().desc.quant, q.options.numerics));
+  return when(!arch::activation_table(q.op.kind, q.op.attrs, q.in(0).desc.quant, q.out().desc.quant,
+                                      q.options.numerics));
 }
 
 Detail bad_pad(const Query& q) { return when(!pad_box(q.graph, q.op)); }
@@ -200,13 +251,16 @@ Detail scattered_copy(const Query& q) {
     transfers += n;
     std::int64_t elements = 1;
     for (const CopyDim& d : copy.dims) elements *= d.size;
-    if (copy.dims.back().size < 4 && elements > 1024) return fmt::format("runs of {} bytes", copy.dims.back().size);
+    if (copy.dims.back().size < 4 && elements > 1024)
+      return fmt::format("runs of {} bytes", copy.dims.back().size);
   }
   return when(transfers > kMaxTransfers, fmt::format("{} transfers", transfers));
 }
 
 Detail constant_alias(const Query& q) { return when(q.in(0).constant, tensor_text(q.in(0))); }
-Detail elements_differ(const Query& q) { return when(q.in(0).desc.bytes() != q.out().desc.bytes()); }
+Detail elements_differ(const Query& q) {
+  return when(q.in(0).desc.bytes() != q.out().desc.bytes());
+}
 
 // In the order they are tested: a rule may rely on those before it.
 const Rule kRules[] = {
@@ -215,13 +269,18 @@ const Rule kRules[] = {
     {kComputing, "tensors have elements", no_elements},
     {kSameQuantisation, "all feature maps have the same quantisation", quantisation_differs},
     {kWeighted, "weights are constant int8", bad_weights},
-    {kWeighted, "weights are quantised symmetrically, per tensor or per output channel", bad_weight_quantisation},
+    {kWeighted, "weights are quantised symmetrically, per tensor or per output channel",
+     bad_weight_quantisation},
     {kWeighted, "the bias is absent or a constant int32 per output channel", bad_bias},
-    {kMean, "the reduced axes are neighbours, constant and not the last; at most 2^20 elements each", bad_mean},
+    {kMean,
+     "the reduced axes are neighbours, constant and not the last; at most 2^20 elements each",
+     bad_mean},
     {kConvolutions, "feature maps are rank 4, one group", bad_window_shape},
     {kPools, "feature maps are rank 4", bad_window_shape},
     {kDense, "the weights are a matrix that divides the input", bad_window_shape},
-    {kWindows, "kernel, stride and dilation are at most 65535, padding and dilated kernel at most 32767", kernel_too_large},
+    {kWindows,
+     "kernel, stride and dilation are at most 65535, padding and dilated kernel at most 32767",
+     kernel_too_large},
     {kPools, "every window touches the feature map", window_all_padding},
     {kWindows, "one output's window of one channel fits the scratchpad", window_too_large},
     {kAdds, "in fp32 rounding, input and output scales differ by 2^-10 to 2^8", extreme_add_scales},
@@ -234,13 +293,16 @@ const Rule kRules[] = {
 };
 constexpr const char* kNoInstruction = "the NPU has no instruction for this operator";
 
-bool covers(std::span<const OpKind> kinds, OpKind kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+bool covers(std::span<const OpKind> kinds, OpKind kind) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
 
 }  // namespace
 
 bool is_alias_kind(OpKind kind) { return covers(kAliases, kind); }
 
-std::optional<std::string> npu_refusal(const Graph& graph, const Op& op, const CompileOptions& options) {
+std::optional<std::string> npu_refusal(const Graph& graph, const Op& op,
+                                       const CompileOptions& options) {
   if (!covers(kComputing, op.kind) && !is_alias_kind(op.kind)) return kNoInstruction;
   const Query query{graph, op, options};
   for (const Rule& rule : kRules)
@@ -252,12 +314,15 @@ std::optional<std::string> npu_refusal(const Graph& graph, const Op& op, const C
 
 std::optional<std::string> cpu_refusal(const Graph& graph, const Op& op) {
   if (!covers(kWeighted, op.kind)) return std::nullopt;
-  const DType in = graph.tensor(op.inputs[0]).desc.dtype, weights = graph.tensor(op.inputs[1]).desc.dtype;
+  const DType in = graph.tensor(op.inputs[0]).desc.dtype,
+              weights = graph.tensor(op.inputs[1]).desc.dtype;
   const bool float_in = in == DType::kFloat32 || in == DType::kFloat16;
   const bool float_weights = weights == DType::kFloat32 || weights == DType::kFloat16;
   if (float_in == float_weights) return std::nullopt;
-  return fmt::format("the CPU kernels take float inputs with float weights and integer inputs with integer weights ({} and {})",
-                     dtype_name(in), dtype_name(weights));
+  return fmt::format(
+      "the CPU kernels take float inputs with float weights and integer inputs with integer "
+      "weights ({} and {})",
+      dtype_name(in), dtype_name(weights));
 }
 
 std::vector<ConstraintRow> constraint_rows() {

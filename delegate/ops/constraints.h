@@ -1,5 +1,5 @@
-// What each engine takes: one table of rules with their text. The placement, the reason a user reads, the
-// reference page and `deputy list ops` all come from it.
+// What each engine takes: one table of rules with their text. The placement, the reason a user
+// reads, the reference page and `deputy list ops` all come from it.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,17 @@
 
 namespace deputy::delegate {
 
-/// Why the NPU cannot take `op`: the text of the first rule it breaks, with the offending value; nullopt
-/// when it can.
-std::optional<std::string> npu_refusal(const Graph& graph, const Op& op, const CompileOptions& options);
+/// Why the NPU cannot take `op`: the text of the first rule it breaks, with the offending value;
+/// nullopt when it can.
+std::optional<std::string> npu_refusal(const Graph& graph, const Op& op,
+                                       const CompileOptions& options);
 
-/// Why the CPU cannot take `op`, nullopt when nothing speaks against it (the runtime checks each kernel's
-/// own operand rules when it loads the executable).
+/// Why the CPU cannot take `op`, nullopt when nothing speaks against it (the runtime checks each
+/// kernel's own operand rules when it loads the executable).
 std::optional<std::string> cpu_refusal(const Graph& graph, const Op& op);
 
-/// RESHAPE and its kin that pass npu_refusal(): their output is their input's storage, on any engine.
+/// RESHAPE and its kin that pass npu_refusal(): their output is their input's storage, on any
+/// engine.
 bool is_alias_kind(arch::OpKind kind);
 
 /// The table, for the reference page: every operator, one row a rule, in the order of OpKind.

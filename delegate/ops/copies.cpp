@@ -30,13 +30,15 @@ std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
 }
 
 // `parts` lie one after the other along an axis of `whole`: CONCATENATION gathers, SPLIT scatters.
-Copies along_axis(const Graph& graph, TensorId whole, const std::vector<TensorId>& parts, std::size_t axis, bool gather) {
+Copies along_axis(const Graph& graph, TensorId whole, const std::vector<TensorId>& parts,
+                  std::size_t axis, bool gather) {
   const Shape& shape = graph.tensor(whole).desc.shape;
   const std::int64_t outer = product(shape, 0, axis), row = product(shape, axis, shape.size());
   std::vector<Copy> out;
   std::int64_t at = 0;
   for (const TensorId part : parts) {
-    const std::int64_t bytes = graph.tensor(part).desc.elements() / std::max<std::int64_t>(outer, 1);
+    const std::int64_t bytes =
+        graph.tensor(part).desc.elements() / std::max<std::int64_t>(outer, 1);
     Copy copy{part, whole, 0, at, {{outer, bytes, row}, {bytes, 1, 1}}};
     if (!gather) copy = {whole, part, at, 0, {{outer, row, bytes}, {bytes, 1, 1}}};
     if (outer * bytes > 0) out.push_back(copy);
@@ -64,7 +66,8 @@ Copies box(const Graph& graph, const Op& op, const std::vector<std::int64_t>& be
   Copy copy{op.inputs[0], op.outputs[0], 0, 0, {}};
   std::int64_t stride = out.desc.elements(), total = 1;
   for (std::size_t i = 0; i < rank(in); ++i) {
-    if (size[i] < 1 || begin[i] < 0 || begin[i] + (size[i] - 1) * step[i] >= dim(in, i)) return std::nullopt;
+    if (size[i] < 1 || begin[i] < 0 || begin[i] + (size[i] - 1) * step[i] >= dim(in, i))
+      return std::nullopt;
     total *= size[i];
     if (stride % size[i] != 0) return std::nullopt;
     stride /= size[i];
@@ -89,13 +92,18 @@ Copies strided_slice(const Graph& graph, const Op& op) {
   const Tensor& in = graph.tensor(op.inputs[0]);
   const auto begins = constant_ints(graph, op.inputs[1]), ends = constant_ints(graph, op.inputs[2]);
   const auto steps = constant_ints(graph, op.inputs[3]);
-  if (!begins || !ends || !steps || op.attrs.ellipsis_mask || op.attrs.new_axis_mask) return std::nullopt;
-  if (begins->size() > rank(in) || ends->size() != begins->size() || steps->size() != begins->size()) return std::nullopt;
+  if (!begins || !ends || !steps || op.attrs.ellipsis_mask || op.attrs.new_axis_mask)
+    return std::nullopt;
+  if (begins->size() > rank(in) || ends->size() != begins->size() ||
+      steps->size() != begins->size())
+    return std::nullopt;
   std::vector<std::int64_t> begin(rank(in), 0), step(rank(in), 1), size(rank(in));
   for (std::size_t i = 0; i < rank(in); ++i) {
     size[i] = dim(in, i);
     if (i >= begins->size()) continue;
-    const auto clamped = [&](std::int64_t v) { return std::clamp<std::int64_t>(v < 0 ? v + dim(in, i) : v, 0, dim(in, i)); };
+    const auto clamped = [&](std::int64_t v) {
+      return std::clamp<std::int64_t>(v < 0 ? v + dim(in, i) : v, 0, dim(in, i));
+    };
     step[i] = (*steps)[i];
     if (step[i] < 1) return std::nullopt;
     begin[i] = op.attrs.begin_mask >> i & 1 ? 0 : clamped((*begins)[i]);
@@ -110,7 +118,8 @@ Copies transpose(const Graph& graph, const Op& op) {
   const Tensor &in = graph.tensor(op.inputs[0]), &out = graph.tensor(op.outputs[0]);
   const auto order = constant_ints(graph, op.inputs[1]);
   if (!order || order->size() != rank(in) || rank(out) != rank(in)) return std::nullopt;
-  const std::vector<std::int64_t> from = byte_strides(in.desc.shape), to = byte_strides(out.desc.shape);
+  const std::vector<std::int64_t> from = byte_strides(in.desc.shape),
+                                  to = byte_strides(out.desc.shape);
   Copy copy{op.inputs[0], op.outputs[0], 0, 0, {}};
   for (std::size_t i = 0; i < rank(in); ++i) {
     const auto axis = resolve_axis((*order)[i], rank(in));
@@ -128,10 +137,19 @@ Copies space_depth(const Graph& graph, const Op& op) {
   const std::int64_t b = op.attrs.block_size;
   if (rank(deep) != 4 || rank(wide) != 4 || b < 1) return std::nullopt;
   const std::int64_t n = dim(deep, 0), h = dim(deep, 1), w = dim(deep, 2), c = dim(wide, 3);
-  if (dim(deep, 3) != b * b * c || dim(wide, 0) != n || dim(wide, 1) != h * b || dim(wide, 2) != w * b) return std::nullopt;
+  if (dim(deep, 3) != b * b * c || dim(wide, 0) != n || dim(wide, 1) != h * b ||
+      dim(wide, 2) != w * b)
+    return std::nullopt;
   const std::int64_t deep_row = w * b * b * c, wide_row = w * b * c;
-  Copy copy{op.inputs[0], op.outputs[0], 0, 0,
-            {{n, h * deep_row, h * b * wide_row}, {h, deep_row, b * wide_row}, {b, b * c, wide_row}, {w, b * b * c, b * c}, {b * c, 1, 1}}};
+  Copy copy{op.inputs[0],
+            op.outputs[0],
+            0,
+            0,
+            {{n, h * deep_row, h * b * wide_row},
+             {h, deep_row, b * wide_row},
+             {b, b * c, wide_row},
+             {w, b * b * c, b * c},
+             {b * c, 1, 1}}};
   if (!to_space)
     for (CopyDim& d : copy.dims) std::swap(d.from, d.to);
   return std::vector<Copy>{copy};
@@ -151,13 +169,19 @@ Copies raw_copies(const Graph& graph, const Op& op) {
       return along_axis(graph, op.inputs[0], op.outputs, *axis, false);
     }
     case OpKind::SPLIT:
-    case OpKind::SPLIT_V: return split(graph, op);
-    case OpKind::SLICE: return slice(graph, op);
-    case OpKind::STRIDED_SLICE: return strided_slice(graph, op);
-    case OpKind::TRANSPOSE: return transpose(graph, op);
+    case OpKind::SPLIT_V:
+      return split(graph, op);
+    case OpKind::SLICE:
+      return slice(graph, op);
+    case OpKind::STRIDED_SLICE:
+      return strided_slice(graph, op);
+    case OpKind::TRANSPOSE:
+      return transpose(graph, op);
     case OpKind::SPACE_TO_DEPTH:
-    case OpKind::DEPTH_TO_SPACE: return space_depth(graph, op);
-    default: return std::nullopt;
+    case OpKind::DEPTH_TO_SPACE:
+      return space_depth(graph, op);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -173,7 +197,9 @@ std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op) {
 std::optional<Padding4> pad_box(const Graph& graph, const Op& op) {
   const Tensor &in = graph.tensor(op.inputs[0]), &out = graph.tensor(op.outputs[0]);
   const auto pads = constant_ints(graph, op.inputs[1]);
-  if (!pads || rank(in) > 4 || rank(in) == 0 || rank(out) != rank(in) || pads->size() != 2 * rank(in)) return std::nullopt;
+  if (!pads || rank(in) > 4 || rank(in) == 0 || rank(out) != rank(in) ||
+      pads->size() != 2 * rank(in))
+    return std::nullopt;
   Padding4 box;
   for (std::size_t i = 0; i < rank(in); ++i) {
     const std::size_t to = i + 4 - rank(in);

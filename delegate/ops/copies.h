@@ -1,5 +1,5 @@
-// Operators that only move bytes (CONCATENATION, SLICE, SPLIT, TRANSPOSE ...) as strided copies between
-// tensors of one-byte elements.
+// Operators that only move bytes (CONCATENATION, SLICE, SPLIT, TRANSPOSE ...) as strided copies
+// between tensors of one-byte elements.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,13 @@ struct Copy {
   std::vector<CopyDim> dims;
 };
 
-/// The copies that compute `op`, simplified (no dimension of size 1, none that continues the next, the
-/// last one contiguous on both sides), or nullopt when it is no such operator, its operands are not
-/// constant, or they make no sense. Every tensor's elements must be one byte.
+/// The copies that compute `op`, simplified (no dimension of size 1, none that continues the next,
+/// the last one contiguous on both sides), or nullopt when it is no such operator, its operands are
+/// not constant, or they make no sense. Every tensor's elements must be one byte.
 std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op);
 
-/// PAD and PADV2: bytes before each dimension's data and the byte that fills them. nullopt if not constant.
+/// PAD and PADV2: bytes before each dimension's data and the byte that fills them. nullopt if not
+/// constant.
 struct Padding4 {
   std::int64_t out[4] = {1, 1, 1, 1}, in[4] = {1, 1, 1, 1}, before[4] = {0, 0, 0, 0};
   std::int8_t value = 0;

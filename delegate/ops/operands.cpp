@@ -27,18 +27,26 @@ std::optional<std::vector<std::int64_t>> constant_ints(const Graph& graph, Tenso
 
 std::vector<TensorId> data_inputs(const Op& op) {
   switch (op.kind) {
-    case OpKind::ADD: case OpKind::SUB: case OpKind::MUL: case OpKind::MINIMUM: case OpKind::MAXIMUM:
-    case OpKind::CONCATENATION: case OpKind::PACK:
+    case OpKind::ADD:
+    case OpKind::SUB:
+    case OpKind::MUL:
+    case OpKind::MINIMUM:
+    case OpKind::MAXIMUM:
+    case OpKind::CONCATENATION:
+    case OpKind::PACK:
       return op.inputs;
-    case OpKind::SPLIT: return {op.inputs[1]};
-    default: return {op.inputs[0]};
+    case OpKind::SPLIT:
+      return {op.inputs[1]};
+    default:
+      return {op.inputs[0]};
   }
 }
 
 bool same_quantisation(const Tensor& a, const Tensor& b) {
   const Quantisation &qa = a.desc.quant, &qb = b.desc.quant;
   if (!qa.present() && !qb.present()) return true;
-  return qa.scale.size() == 1 && qb.scale.size() == 1 && qa.scale == qb.scale && qa.zero_point == qb.zero_point;
+  return qa.scale.size() == 1 && qb.scale.size() == 1 && qa.scale == qb.scale &&
+         qa.zero_point == qb.zero_point;
 }
 
 std::optional<std::size_t> resolve_axis(std::int64_t axis, std::size_t rank) {

@@ -20,8 +20,8 @@ bool set_maps(WindowShape& s, const Tensor& in, const Tensor& out) {
   return true;
 }
 
-// MEAN over one or two neighbouring dimensions that are followed by the channels: [n, h, w, c] with the
-// reduced ones as the window and the dimensions before them as n (or as rows that are kept).
+// MEAN over one or two neighbouring dimensions that are followed by the channels: [n, h, w, c] with
+// the reduced ones as the window and the dimensions before them as n (or as rows that are kept).
 std::optional<WindowShape> mean_shape(const Graph& graph, const Op& op) {
   const Tensor& in = graph.tensor(op.inputs[0]);
   const auto axes = constant_ints(graph, op.inputs[1]);
@@ -41,14 +41,16 @@ std::optional<WindowShape> mean_shape(const Graph& graph, const Op& op) {
   WindowShape s;
   s.kind = WindowKind::kPool;
   for (std::size_t i = 0; i < first; ++i) s.n *= dim(in, i);
-  for (std::size_t i = first; i < last; ++i) (i == first && last - first > 1 ? s.ih : s.iw) *= dim(in, i);
+  for (std::size_t i = first; i < last; ++i)
+    (i == first && last - first > 1 ? s.ih : s.iw) *= dim(in, i);
   for (std::size_t i = last; i < rank(in); ++i) s.ic *= dim(in, i);
   s.oc = s.ic, s.kh = s.ih, s.kw = s.iw;
   return s;
 }
 
 std::optional<WindowShape> fully_connected_shape(const Graph& graph, const Op& op) {
-  const Tensor &in = graph.tensor(op.inputs[0]), &w = graph.tensor(op.inputs[1]), &out = graph.tensor(op.outputs[0]);
+  const Tensor &in = graph.tensor(op.inputs[0]), &w = graph.tensor(op.inputs[1]),
+               &out = graph.tensor(op.outputs[0]);
   if (rank(w) != 2 || dim(w, 0) < 1 || dim(w, 1) < 1) return std::nullopt;
   WindowShape s;
   s.oc = dim(w, 0), s.ic = dim(w, 1);
@@ -74,7 +76,8 @@ std::optional<WindowShape> window_shape(const Graph& graph, const Op& op) {
     }
     case OpKind::DEPTHWISE_CONV_2D: {
       const Tensor& w = graph.tensor(op.inputs[1]);
-      if (rank(w) != 4 || dim(w, 0) != 1 || dim(w, 3) != s.oc || s.ic < 1 || s.oc % s.ic != 0) return std::nullopt;
+      if (rank(w) != 4 || dim(w, 0) != 1 || dim(w, 3) != s.oc || s.ic < 1 || s.oc % s.ic != 0)
+        return std::nullopt;
       s.kind = WindowKind::kDepthwise, s.mult = s.oc / s.ic;
       set_kernel(s, op.attrs, dim(w, 1), dim(w, 2));
       return s;
@@ -86,7 +89,8 @@ std::optional<WindowShape> window_shape(const Graph& graph, const Op& op) {
       set_kernel(s, op.attrs, op.attrs.filter_h, op.attrs.filter_w);
       s.dh = s.dw = 1;
       return s;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -1,5 +1,5 @@
-// Which operators are windows over a feature map (convolutions, fully connected layers, pooling, spatial
-// means), as the loop nest that codegen/window.h cuts.
+// Which operators are windows over a feature map (convolutions, fully connected layers, pooling,
+// spatial means), as the loop nest that codegen/window.h cuts.
 #pragma once
 
 #include <optional>

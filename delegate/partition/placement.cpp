@@ -6,7 +6,8 @@
 
 namespace deputy::delegate {
 
-base::Result<std::vector<OpPlacement>> place_ops(const Graph& graph, const CompileOptions& options) {
+base::Result<std::vector<OpPlacement>> place_ops(const Graph& graph,
+                                                 const CompileOptions& options) {
   std::vector<OpPlacement> out;
   for (const Op& op : graph.ops) {
     std::optional<std::string> refusal = "the CPU was asked for (engine cpu)";

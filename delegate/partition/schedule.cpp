@@ -21,7 +21,8 @@ class Scheduler {
           producers.insert(producer[static_cast<std::size_t>(in)]);
       for (const std::ptrdiff_t p : producers) consumers_[static_cast<std::size_t>(p)].push_back(i);
       missing_[i] = producers.size();
-      for (const TensorId out : graph.ops[i].outputs) producer[static_cast<std::size_t>(out)] = static_cast<std::ptrdiff_t>(i);
+      for (const TensorId out : graph.ops[i].outputs)
+        producer[static_cast<std::size_t>(out)] = static_cast<std::ptrdiff_t>(i);
     }
   }
 
@@ -64,9 +65,9 @@ class Scheduler {
   Schedule schedule_;
 };
 
-// A launch is writing registers, fetching the stream, an interrupt and a context switch: measured in
-// thousands of cycles. A byte moved costs the NPU about a quarter of a cycle; an element costs the CPU
-// about ten (load, requantise, clamp, store).
+// A launch is writing registers, fetching the stream, an interrupt and a context switch: measured
+// in thousands of cycles. A byte moved costs the NPU about a quarter of a cycle; an element costs
+// the CPU about ten (load, requantise, clamp, store).
 constexpr std::uint64_t kLaunchCycles = 3000, kCpuCyclesPerElement = 10;
 
 std::uint64_t elements_of(const Graph& graph, const Op& op) {
@@ -83,7 +84,8 @@ Schedule make_schedule(const Graph& graph, const std::vector<OpPlacement>& place
   return cpu_first.groups.size() < npu_first.groups.size() ? cpu_first : npu_first;
 }
 
-bool demote_small_groups(const Graph& graph, const Schedule& schedule, std::vector<OpPlacement>& placements) {
+bool demote_small_groups(const Graph& graph, const Schedule& schedule,
+                         std::vector<OpPlacement>& placements) {
   bool moved = false;
   for (std::size_t g = 1; g + 1 < schedule.groups.size(); ++g) {
     const Group& group = schedule.groups[g];
@@ -96,7 +98,11 @@ bool demote_small_groups(const Graph& graph, const Schedule& schedule, std::vect
     const std::uint64_t cpu = elements * kCpuCyclesPerElement, npu = kLaunchCycles + elements / 2;
     if (macs > 0 || cpu >= npu) continue;
     for (const std::size_t op : group.ops)
-      placements[op] = {Engine::kCpu, fmt::format("between CPU steps, about {} CPU cycles cost less than {} with a launch of the NPU", cpu, npu)};
+      placements[op] = {
+          Engine::kCpu,
+          fmt::format(
+              "between CPU steps, about {} CPU cycles cost less than {} with a launch of the NPU",
+              cpu, npu)};
     moved = true;
   }
   return moved;

@@ -38,10 +38,13 @@ class Replay {
 
  private:
   using Owners = std::map<std::uint64_t, TensorId>;  // from its key to the next key
-  const arch::PlacedTensor& place(TensorId id) const { return executable_.tensors[static_cast<std::size_t>(id)]; }
+  const arch::PlacedTensor& place(TensorId id) const {
+    return executable_.tensors[static_cast<std::size_t>(id)];
+  }
   Owners* owners(TensorId id) {
     const arch::PlacedTensor& p = place(id);
-    if (p.placement != arch::Placement::kRegion || p.region == arch::Region::kConstants) return nullptr;
+    if (p.placement != arch::Placement::kRegion || p.region == arch::Region::kConstants)
+      return nullptr;
     return &owner_[p.region == arch::Region::kSlowArena];
   }
   static Owners::iterator split(Owners& owners, std::uint64_t at) {
@@ -57,7 +60,8 @@ class Replay {
     if (!arena) return report(fmt::format("tensor {} has no storage to be written", id));
     const auto bytes = static_cast<std::uint64_t>(place(id).desc.bytes());
     if (bytes == 0) return;
-    const auto first = split(*arena, place(id).offset), last = split(*arena, place(id).offset + bytes);
+    const auto first = split(*arena, place(id).offset),
+               last = split(*arena, place(id).offset + bytes);
     arena->erase(std::next(first), last);
     first->second = id;
   }
@@ -67,16 +71,19 @@ class Replay {
     if (!arena) return report(fmt::format("tensor {} has no storage at {}", id, when));
     const auto bytes = static_cast<std::uint64_t>(place(id).desc.bytes());
     if (bytes == 0) return;
-    const auto first = split(*arena, place(id).offset), last = split(*arena, place(id).offset + bytes);
+    const auto first = split(*arena, place(id).offset),
+               last = split(*arena, place(id).offset + bytes);
     for (auto it = first; it != last; ++it)
       if (it->second != value_[static_cast<std::size_t>(id)])
-        return report(fmt::format("tensor {} is overwritten by tensor {} before {}", id, it->second, when));
+        return report(
+            fmt::format("tensor {} is overwritten by tensor {} before {}", id, it->second, when));
   }
   void alias(const Op& op) {
     const arch::PlacedTensor &in = place(op.inputs[0]), &out = place(op.outputs[0]);
     if (in.region != out.region || in.offset != out.offset || in.desc.bytes() != out.desc.bytes())
       report(op_label(graph_, op) + " is an alias with storage of its own");
-    value_[static_cast<std::size_t>(op.outputs[0])] = value_[static_cast<std::size_t>(op.inputs[0])];
+    value_[static_cast<std::size_t>(op.outputs[0])] =
+        value_[static_cast<std::size_t>(op.inputs[0])];
   }
 
   const Graph& graph_;

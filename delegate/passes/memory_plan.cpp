@@ -8,11 +8,15 @@ namespace deputy::delegate {
 namespace {
 
 constexpr std::uint64_t kTensorAlign = 64;  // cache lines are never shared between tensors
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kTensorAlign - 1) / kTensorAlign * kTensorAlign; }
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + kTensorAlign - 1) / kTensorAlign * kTensorAlign;
+}
 
-// The lowest offset below `limit` where the range fits beside the buffers of `region` alive with it.
-std::optional<std::uint64_t> first_fit(const std::vector<PlannedBuffer>& placed, const LiveRange& range,
-                                       arch::Region region, std::uint64_t limit) {
+// The lowest offset below `limit` where the range fits beside the buffers of `region` alive with
+// it.
+std::optional<std::uint64_t> first_fit(const std::vector<PlannedBuffer>& placed,
+                                       const LiveRange& range, arch::Region region,
+                                       std::uint64_t limit) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
   for (const PlannedBuffer& other : placed)
     if (other.region == region && other.range.overlaps(range))
@@ -29,17 +33,19 @@ std::optional<std::uint64_t> first_fit(const std::vector<PlannedBuffer>& placed,
 
 }  // namespace
 
-std::vector<TensorId> storage_roots(const Graph& graph, const std::vector<OpPlacement>& placements) {
+std::vector<TensorId> storage_roots(const Graph& graph,
+                                    const std::vector<OpPlacement>& placements) {
   std::vector<TensorId> roots(graph.tensors.size());
   for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<TensorId>(i);
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
     if (placements[i].engine == Engine::kAlias)
-      roots[static_cast<std::size_t>(graph.ops[i].outputs[0])] = roots[static_cast<std::size_t>(graph.ops[i].inputs[0])];
+      roots[static_cast<std::size_t>(graph.ops[i].outputs[0])] =
+          roots[static_cast<std::size_t>(graph.ops[i].inputs[0])];
   return roots;
 }
 
-std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule, const std::vector<TensorId>& roots,
-                                   bool keep_all) {
+std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule,
+                                   const std::vector<TensorId>& roots, bool keep_all) {
   const auto last = static_cast<std::ptrdiff_t>(schedule.order.size());
   constexpr std::ptrdiff_t kNever = std::numeric_limits<std::ptrdiff_t>::max();
   std::vector<LiveRange> all(graph.tensors.size(), {kNoTensor, kNever, -1, 0});
@@ -76,10 +82,12 @@ MemoryPlan plan_memory(std::vector<LiveRange> ranges, std::uint64_t fast_limit) 
     auto offset = first_fit(plan.buffers, range, arch::Region::kFastArena, fast_limit);
     if (!offset) {
       buffer.region = arch::Region::kSlowArena;
-      offset = first_fit(plan.buffers, range, arch::Region::kSlowArena, std::numeric_limits<std::uint64_t>::max());
+      offset = first_fit(plan.buffers, range, arch::Region::kSlowArena,
+                         std::numeric_limits<std::uint64_t>::max());
     }
     buffer.offset = *offset;
-    std::uint64_t& bytes = buffer.region == arch::Region::kFastArena ? plan.fast_bytes : plan.slow_bytes;
+    std::uint64_t& bytes =
+        buffer.region == arch::Region::kFastArena ? plan.fast_bytes : plan.slow_bytes;
     bytes = std::max(bytes, buffer.offset + aligned(range.bytes));
     plan.buffers.push_back(buffer);
   }

@@ -1,4 +1,5 @@
-// Where every tensor lives: the fast arena (shared SRAM) or the slow one (DRAM), reused as live ranges end.
+// Where every tensor lives: the fast arena (shared SRAM) or the slow one (DRAM), reused as live
+// ranges end.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,20 @@
 
 namespace deputy::delegate {
 
-/// The tensor whose storage each tensor uses: itself, or the source of a chain of aliasing operators.
+/// The tensor whose storage each tensor uses: itself, or the source of a chain of aliasing
+/// operators.
 std::vector<TensorId> storage_roots(const Graph& graph, const std::vector<OpPlacement>& placements);
 
-/// A buffer that must stay intact from `begin` to `end`, both included: positions in Schedule::order.
-/// Graph inputs are there from -1; graph outputs stay until order.size().
+/// A buffer that must stay intact from `begin` to `end`, both included: positions in
+/// Schedule::order. Graph inputs are there from -1; graph outputs stay until order.size().
 struct LiveRange {
   TensorId tensor = kNoTensor;  ///< a root
   std::ptrdiff_t begin = 0, end = 0;
   std::uint64_t bytes = 0;
   bool overlaps(const LiveRange& other) const { return begin <= other.end && other.begin <= end; }
 };
-std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule, const std::vector<TensorId>& roots,
-                                   bool keep_all);
+std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule,
+                                   const std::vector<TensorId>& roots, bool keep_all);
 
 struct PlannedBuffer {
   LiveRange range;
@@ -34,8 +36,8 @@ struct MemoryPlan {
   std::vector<PlannedBuffer> buffers;
   std::uint64_t fast_bytes = 0, slow_bytes = 0;
 };
-/// Greedy: the largest first, each at the lowest offset free during its life, in the fast arena while it
-/// stays within `fast_limit` bytes.
+/// Greedy: the largest first, each at the lowest offset free during its life, in the fast arena
+/// while it stays within `fast_limit` bytes.
 MemoryPlan plan_memory(std::vector<LiveRange> ranges, std::uint64_t fast_limit);
 
 }  // namespace deputy::delegate

@@ -1,7 +1,7 @@
-// Every conformance case of ../shared/data/ops, compiled for several NPUs and run without a SoC, against
-// the outputs of outside runtimes: in stream order and in random orders that the waits allow.
+// Every conformance case of ../shared/data/ops, compiled for several NPUs and run without a SoC,
+// against the outputs of outside runtimes: in stream order and in random orders that the waits
+// allow.
 #include <catch2/catch.hpp>
-
 #include <set>
 
 #include "delegate/compile.h"
@@ -20,13 +20,18 @@ struct Machine {
   const char* name;
   std::int32_t spm, oc, ic, pixels, accumulators;
 };
-constexpr Machine kMachines[] = {
-    {"default", 131072, 8, 8, 2, 2048}, {"tiny", 4096, 4, 4, 1, 64}, {"odd", 10000, 3, 7, 5, 100}, {"wide", 1048576, 32, 16, 4, 8192}};
+constexpr Machine kMachines[] = {{"default", 131072, 8, 8, 2, 2048},
+                                 {"tiny", 4096, 4, 4, 1, 64},
+                                 {"odd", 10000, 3, 7, 5, 100},
+                                 {"wide", 1048576, 32, 16, 4, 8192}};
 
 // CPU kernels that differ from a runtime; tests/host_runtime says why.
-const std::set<std::string> kKnownTflm = {"sum_ax3_keep", "l2_normalization_rank2", "l2_normalization_d3"};
-const std::set<std::string> kKnownTfjs = {"depthwise_conv_2d_nobias", "mean_ax1_keep", "mean_ax3_drop",      "mean_rank2_ax1",
-                                          "mean_negaxis",             "l2_normalization_rank2", "l2_normalization_d3"};
+const std::set<std::string> kKnownTflm = {"sum_ax3_keep", "l2_normalization_rank2",
+                                          "l2_normalization_d3"};
+const std::set<std::string> kKnownTfjs = {
+    "depthwise_conv_2d_nobias", "mean_ax1_keep", "mean_ax3_drop",
+    "mean_rank2_ax1",           "mean_negaxis",  "l2_normalization_rank2",
+    "l2_normalization_d3"};
 
 CompileOptions options_for(const Machine& m, Numerics numerics, EnginePolicy engine) {
   CompileOptions o;
@@ -38,8 +43,8 @@ CompileOptions options_for(const Machine& m, Numerics numerics, EnginePolicy eng
   return o;
 }
 
-void check_case(const std::string& data, const OpCase& c, const std::vector<GoldenTensor>& golden, bool known,
-                const CompileOptions& options) {
+void check_case(const std::string& data, const OpCase& c, const std::vector<GoldenTensor>& golden,
+                bool known, const CompileOptions& options) {
   const auto graph = import_tflite(tests::read_bytes(data + "/" + c.model), c.name);
   REQUIRE(graph.ok());
   const auto executable = compile(*graph, options);
@@ -49,13 +54,15 @@ void check_case(const std::string& data, const OpCase& c, const std::vector<Gold
   std::vector<Bytes> first;
   for (int i = 0; i < 5; ++i) {
     INFO("order " << i);
-    const auto got = test::ExecutableRunner(*executable).run(inputs, static_cast<test::Order>(i), static_cast<unsigned>(i));
+    const auto got = test::ExecutableRunner(*executable)
+                         .run(inputs, static_cast<test::Order>(i), static_cast<unsigned>(i));
     if (i == 0) first = got;
     CHECK(got == first);
   }
   if (known) return;
   for (const GoldenTensor& t : golden) {
-    const auto difference = tests::compare(t.dtype, first[static_cast<std::size_t>(t.index)], tests::read_bytes(data + "/" + t.file));
+    const auto difference = tests::compare(t.dtype, first[static_cast<std::size_t>(t.index)],
+                                           tests::read_bytes(data + "/" + t.file));
     INFO("output " << t.index << ": " << difference.text());
     CHECK(difference.none());
   }
@@ -69,18 +76,34 @@ void check_machine(const Machine& machine, EnginePolicy engine) {
   }
   for (const OpCase& c : tests::load_op_cases(*data)) {
     INFO(c.name << " on " << machine.name);
-    if (!c.tflm.empty()) check_case(*data, c, c.tflm, kKnownTflm.contains(c.name), options_for(machine, Numerics::kTflite, engine));
-    if (!c.tfjs.empty()) check_case(*data, c, c.tfjs, kKnownTfjs.contains(c.name), options_for(machine, Numerics::kFp32, engine));
+    if (!c.tflm.empty())
+      check_case(*data, c, c.tflm, kKnownTflm.contains(c.name),
+                 options_for(machine, Numerics::kTflite, engine));
+    if (!c.tfjs.empty())
+      check_case(*data, c, c.tfjs, kKnownTfjs.contains(c.name),
+                 options_for(machine, Numerics::kFp32, engine));
   }
 }
 
 }  // namespace
 
-TEST_CASE("conformance cases equal the outside runtimes: NPU, default") { check_machine(kMachines[0], EnginePolicy::kNpu); }
-TEST_CASE("conformance cases equal the outside runtimes: NPU, tiny") { check_machine(kMachines[1], EnginePolicy::kNpu); }
-TEST_CASE("conformance cases equal the outside runtimes: NPU, odd") { check_machine(kMachines[2], EnginePolicy::kNpu); }
-TEST_CASE("conformance cases equal the outside runtimes: NPU, wide") { check_machine(kMachines[3], EnginePolicy::kNpu); }
-TEST_CASE("conformance cases equal the outside runtimes: auto") { check_machine(kMachines[0], EnginePolicy::kAuto); }
-TEST_CASE("conformance cases equal the outside runtimes: CPU") { check_machine(kMachines[0], EnginePolicy::kCpu); }
+TEST_CASE("conformance cases equal the outside runtimes: NPU, default") {
+  check_machine(kMachines[0], EnginePolicy::kNpu);
+}
+TEST_CASE("conformance cases equal the outside runtimes: NPU, tiny") {
+  check_machine(kMachines[1], EnginePolicy::kNpu);
+}
+TEST_CASE("conformance cases equal the outside runtimes: NPU, odd") {
+  check_machine(kMachines[2], EnginePolicy::kNpu);
+}
+TEST_CASE("conformance cases equal the outside runtimes: NPU, wide") {
+  check_machine(kMachines[3], EnginePolicy::kNpu);
+}
+TEST_CASE("conformance cases equal the outside runtimes: auto") {
+  check_machine(kMachines[0], EnginePolicy::kAuto);
+}
+TEST_CASE("conformance cases equal the outside runtimes: CPU") {
+  check_machine(kMachines[0], EnginePolicy::kCpu);
+}
 
 }  // namespace deputy::delegate

@@ -42,18 +42,18 @@ TEST_CASE("a read waits for the write of another queue, and for no other") {
 
 TEST_CASE("a write waits for earlier reads and writes of its bytes") {
   HazardTracker t;
-  t.add(load(0, 0, 64));                     // load 1
-  t.add(store(0, 512, 64));                  // store 1 reads 0..64
-  check(t.add(fill(32, 64)), 1, 0, 1);       // overwrites half of what store 1 reads and load 1 wrote
-  check(t.add(load(0, 0, 16)), 0, 0, 1);     // its bytes were only read by store 1
-  check(t.add(load(90, 0, 2)), 0, 1, 0);     // the fill's tail
+  t.add(load(0, 0, 64));                  // load 1
+  t.add(store(0, 512, 64));               // store 1 reads 0..64
+  check(t.add(fill(32, 64)), 1, 0, 1);    // overwrites half of what store 1 reads and load 1 wrote
+  check(t.add(load(0, 0, 16)), 0, 0, 1);  // its bytes were only read by store 1
+  check(t.add(load(90, 0, 2)), 0, 1, 0);  // the fill's tail
 }
 
 TEST_CASE("memory is tracked as the scratchpad is") {
   HazardTracker t;
-  t.add(load(0, 100, 50));                   // load 1 reads memory 100..150
+  t.add(load(0, 100, 50));                    // load 1 reads memory 100..150
   check(t.add(store(200, 149, 1)), 1, 0, 0);  // may not overwrite it earlier
-  check(t.add(load(300, 149, 1)), 0, 0, 1);  // reads what the store wrote
+  check(t.add(load(300, 149, 1)), 0, 0, 1);   // reads what the store wrote
   check(t.add(load(300, 150, 1)), 0, 0, 0);
 }
 
@@ -75,7 +75,8 @@ TEST_CASE("buffers go round the scratchpad and never overlap within a set") {
     REQUIRE(at.size() == sizes.size());
     for (std::size_t i = 0; i < at.size(); ++i) {
       REQUIRE(at[i] + sizes[i] <= npu.spm.bytes);
-      for (std::size_t j = 0; j < i; ++j) REQUIRE((at[i] + sizes[i] <= at[j] || at[j] + sizes[j] <= at[i]));
+      for (std::size_t j = 0; j < i; ++j)
+        REQUIRE((at[i] + sizes[i] <= at[j] || at[j] + sizes[j] <= at[i]));
     }
   }
 }
@@ -85,11 +86,13 @@ TEST_CASE("a copy that exceeds the instruction's fields is cut into several") {
   npu.spm.bytes = 1 << 20;
   ProgramBuilder builder(npu);
   // 70000 rows of 2 bytes, 3 bytes apart: more rows than the field holds.
-  builder.load({arch::Region::kFastArena, 0}, 0, Box::dense(1, 70000, 2, 0, 3), arch::Traffic::kFeatureMap);
+  builder.load({arch::Region::kFastArena, 0}, 0, Box::dense(1, 70000, 2, 0, 3),
+               arch::Traffic::kFeatureMap);
   const auto program = test::decode_program(builder.finish());
   REQUIRE(program.size() == 3);
   std::vector<std::uint8_t> memory(210000);
-  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    memory[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
   std::vector<std::uint8_t> copy(140000), none;
   test::NpuInterpreter interpreter(npu, {none, memory, copy});
   for (const auto& i : program) interpreter.execute(i.op);

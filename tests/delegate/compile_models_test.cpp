@@ -1,7 +1,6 @@
-// Whole networks compiled and run without a SoC: outputs and every intermediate tensor with a golden, and
-// which operators went to the NPU.
+// Whole networks compiled and run without a SoC: outputs and every intermediate tensor with a
+// golden, and which operators went to the NPU.
 #include <catch2/catch.hpp>
-
 #include <set>
 
 #include "delegate/compile.h"
@@ -24,9 +23,10 @@ void check_tensor(const std::string& data, const tests::GoldenTensor& golden, co
     CHECK(d.none());
 }
 
-void run_model(const std::string& data, const tests::ModelGolden& model, Numerics mode, bool keep_all, std::int32_t spm,
-               std::size_t max_cases) {
-  INFO(model.name << " in " << numerics_name(mode) << ", scratchpad " << spm << (keep_all ? ", all tensors kept" : ""));
+void run_model(const std::string& data, const tests::ModelGolden& model, Numerics mode,
+               bool keep_all, std::int32_t spm, std::size_t max_cases) {
+  INFO(model.name << " in " << numerics_name(mode) << ", scratchpad " << spm
+                  << (keep_all ? ", all tensors kept" : ""));
   const auto graph = import_tflite(tests::read_bytes(data + "/" + model.model), model.name);
   REQUIRE(graph.ok());
   CompileOptions options;
@@ -37,14 +37,17 @@ void run_model(const std::string& data, const tests::ModelGolden& model, Numeric
   for (std::size_t i = 0; i < std::min(max_cases, model.cases.size()); ++i) {
     const auto& golden = mode == Numerics::kTflite ? model.cases[i].tflm : model.cases[i].xnnpack;
     std::vector<Bytes> inputs;
-    for (const auto& file : model.cases[i].inputs) inputs.push_back(tests::read_bytes(data + "/" + file));
+    for (const auto& file : model.cases[i].inputs)
+      inputs.push_back(tests::read_bytes(data + "/" + file));
     test::ExecutableRunner runner(*executable, true);
-    const auto outputs = runner.run(inputs, static_cast<test::Order>(i % 5), static_cast<unsigned>(i));
+    const auto outputs =
+        runner.run(inputs, static_cast<test::Order>(i % 5), static_cast<unsigned>(i));
     for (const auto& t : golden) check_tensor(data, t, outputs[static_cast<std::size_t>(t.index)]);
     if (i > 0 || !keep_all) continue;
     for (const auto& t : mode == Numerics::kTflite ? model.tflm_layers : model.xnnpack_layers)
       for (std::size_t id = 0; id < graph->tensors.size(); ++id)
-        if (graph->tensors[id].source_index == t.index) check_tensor(data, t, runner.tensor(static_cast<std::uint32_t>(id)));
+        if (graph->tensors[id].source_index == t.index)
+          check_tensor(data, t, runner.tensor(static_cast<std::uint32_t>(id)));
   }
 }
 
@@ -61,10 +64,16 @@ void run_all(Numerics mode, bool keep_all, std::int32_t spm, std::size_t max_cas
 
 }  // namespace
 
-TEST_CASE("networks equal TFLite Micro, layer by layer") { run_all(Numerics::kTflite, true, 131072, 2); }
+TEST_CASE("networks equal TFLite Micro, layer by layer") {
+  run_all(Numerics::kTflite, true, 131072, 2);
+}
 TEST_CASE("networks equal XNNPACK, layer by layer") { run_all(Numerics::kFp32, true, 131072, 2); }
-TEST_CASE("networks equal TFLite Micro with a small scratchpad and memory reused") { run_all(Numerics::kTflite, false, 16384, 2); }
-TEST_CASE("networks equal XNNPACK with a large scratchpad and memory reused") { run_all(Numerics::kFp32, false, 1048576, 2); }
+TEST_CASE("networks equal TFLite Micro with a small scratchpad and memory reused") {
+  run_all(Numerics::kTflite, false, 16384, 2);
+}
+TEST_CASE("networks equal XNNPACK with a large scratchpad and memory reused") {
+  run_all(Numerics::kFp32, false, 1048576, 2);
+}
 
 TEST_CASE("the int8 networks have all their heavy operators on the NPU") {
   const auto data = tests::shared_data_dir();
@@ -72,10 +81,17 @@ TEST_CASE("the int8 networks have all their heavy operators on the NPU") {
     WARN("skipped: ../shared/data is absent");
     return;
   }
-  const std::set<std::string> int8 = {"ad01_int8", "kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "str_ww_ref_model",
-                                      "mobilenet_v2_ptq", "mobilenet_v2_int8_nchw"};
-  const std::set<OpKind> heavy = {OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D, OpKind::FULLY_CONNECTED, OpKind::ADD,
-                                  OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D, OpKind::MEAN, OpKind::PAD};
+  const std::set<std::string> int8 = {
+      "ad01_int8",        "kws_ref_model",    "vww_96_int8",           "pretrainedResnet_quant",
+      "str_ww_ref_model", "mobilenet_v2_ptq", "mobilenet_v2_int8_nchw"};
+  const std::set<OpKind> heavy = {OpKind::CONV_2D,
+                                  OpKind::DEPTHWISE_CONV_2D,
+                                  OpKind::FULLY_CONNECTED,
+                                  OpKind::ADD,
+                                  OpKind::AVERAGE_POOL_2D,
+                                  OpKind::MAX_POOL_2D,
+                                  OpKind::MEAN,
+                                  OpKind::PAD};
   std::size_t seen = 0;
   for (const auto& model : tests::load_models(*data)) {
     if (!int8.contains(model.name)) continue;
@@ -93,7 +109,8 @@ TEST_CASE("the int8 networks have all their heavy operators on the NPU") {
         CHECK(op.on_npu == op.reason.empty());
       }
       std::size_t instructions = 0;
-      for (const auto& program : executable->programs) instructions += test::decode_program(program.words).size();
+      for (const auto& program : executable->programs)
+        instructions += test::decode_program(program.words).size();
       CHECK(instructions < 8000);
     }
   }

@@ -22,7 +22,8 @@ class FastNpu {
       : config_(config), executor_(config), regions_(std::move(regions)) {}
 
   void execute(const arch::Operation& op) {
-    if (npu_model::check_instruction(op, config_) != arch::NpuError::kNone) throw std::runtime_error("the engine refuses an instruction");
+    if (npu_model::check_instruction(op, config_) != arch::NpuError::kNone)
+      throw std::runtime_error("the engine refuses an instruction");
     if (const auto* load = std::get_if<arch::Load>(&op)) return copy(*load, true);
     if (const auto* store = std::get_if<arch::Store>(&op)) return copy(*store, false);
     executor_.execute(op);
@@ -35,9 +36,12 @@ class FastNpu {
     for (std::uint64_t p = 0; p < t.planes; ++p)
       for (std::uint64_t r = 0; r < t.rows; ++r) {
         const std::uint64_t at = t.mem_offset + p * t.mem_plane_stride + r * t.mem_row_stride;
-        if (at + t.row_bytes > memory.size()) throw std::runtime_error("outside region " + std::to_string(t.region));
-        std::uint8_t* local = executor_.spm().data() + t.spm_addr + p * t.spm_plane_stride + r * t.spm_row_stride;
-        load ? std::memcpy(local, memory.data() + at, t.row_bytes) : std::memcpy(memory.data() + at, local, t.row_bytes);
+        if (at + t.row_bytes > memory.size())
+          throw std::runtime_error("outside region " + std::to_string(t.region));
+        std::uint8_t* local =
+            executor_.spm().data() + t.spm_addr + p * t.spm_plane_stride + r * t.spm_row_stride;
+        load ? std::memcpy(local, memory.data() + at, t.row_bytes)
+             : std::memcpy(memory.data() + at, local, t.row_bytes);
       }
   }
 
@@ -56,11 +60,13 @@ class ExecutableRunner {
   }
 
   /// Outputs in graph order. Throws on a fault, a host error or a read of unplaced storage.
-  std::vector<Bytes> run(const std::vector<Bytes>& inputs, Order order = Order::kStream, unsigned seed = 0) {
+  std::vector<Bytes> run(const std::vector<Bytes>& inputs, Order order = Order::kStream,
+                         unsigned seed = 0) {
     std::mt19937 random(seed);
     if (inputs.size() != e_.inputs.size()) throw std::runtime_error("wrong number of inputs");
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].size() != static_cast<std::size_t>(e_.tensors[e_.inputs[i]].desc.bytes())) throw std::runtime_error("input size");
+      if (inputs[i].size() != static_cast<std::size_t>(e_.tensors[e_.inputs[i]].desc.bytes()))
+        throw std::runtime_error("input size");
       if (!inputs[i].empty()) std::memcpy(data(e_.inputs[i]), inputs[i].data(), inputs[i].size());
     }
     for (const arch::Step& step : e_.steps) {
@@ -90,9 +96,13 @@ class ExecutableRunner {
  private:
   std::uint8_t* data(std::uint32_t id) {
     const arch::PlacedTensor& t = e_.tensors[id];
-    if (t.placement != arch::Placement::kRegion) throw std::runtime_error("tensor " + std::to_string(id) + " has no storage");
-    Bytes& region = t.region == arch::Region::kConstants ? constants_ : t.region == arch::Region::kFastArena ? fast_ : slow_;
-    if (t.offset + static_cast<std::uint64_t>(t.desc.bytes()) > region.size()) throw std::runtime_error("tensor outside its region");
+    if (t.placement != arch::Placement::kRegion)
+      throw std::runtime_error("tensor " + std::to_string(id) + " has no storage");
+    Bytes& region = t.region == arch::Region::kConstants   ? constants_
+                    : t.region == arch::Region::kFastArena ? fast_
+                                                           : slow_;
+    if (t.offset + static_cast<std::uint64_t>(t.desc.bytes()) > region.size())
+      throw std::runtime_error("tensor outside its region");
     return region.data() + t.offset;
   }
   std::vector<arch::TensorView> views(const std::vector<std::uint32_t>& ids) {

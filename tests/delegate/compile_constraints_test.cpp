@@ -1,0 +1,160 @@
+// The reasons a user reads: one legal convolution, and each way to spoil it.
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "delegate/compile.h"
+#include "delegate/ops/constraints.h"
+
+namespace deputy::delegate {
+namespace {
+
+using arch::OpKind;
+
+Tensor tensor(const char* name, Shape shape, DType type = DType::kInt8) {
+  Tensor t;
+  t.desc.name = name, t.desc.dtype = type, t.desc.shape = std::move(shape);
+  if (type == DType::kInt8) t.desc.quant = {{0.1f}, {0}, 0};
+  return t;
+}
+void make_constant(Tensor& t) {
+  t.constant = true;
+  t.data.assign(static_cast<std::size_t>(t.desc.bytes()), 0);
+}
+
+// in 1x4x4x8 -> CONV_2D 3x3 SAME -> out 1x4x4x6
+Graph convolution() {
+  Graph g;
+  g.name = "convolution";
+  g.tensors = {tensor("in", {1, 4, 4, 8}), tensor("weights", {6, 3, 3, 8}),
+               tensor("bias", {6}, DType::kInt32), tensor("out", {1, 4, 4, 6})};
+  make_constant(g.tensors[1]), make_constant(g.tensors[2]);
+  Op op{OpKind::CONV_2D, {}, {0, 1, 2}, {3}, 0};
+  op.attrs.padding = 1,
+  op.attrs.pad_top = op.attrs.pad_left = op.attrs.pad_bottom = op.attrs.pad_right = 1;
+  g.ops = {op}, g.inputs = {0}, g.outputs = {3};
+  return g;
+}
+
+std::string reason(const Graph& g, const CompileOptions& options = {}) {
+  return npu_refusal(g, g.ops[0], options).value_or("");
+}
+
+}  // namespace
+
+TEST_CASE("each broken rule gives its own reason") {
+  CHECK(reason(convolution()).empty());
+  struct Spoiled {
+    std::function<void(Graph&)> spoil;
+    const char* expected;
+  };
+  const Spoiled cases[] = {
+      {[](Graph& g) { g.tensors[0].desc.dtype = DType::kUint8; },
+       "feature maps are int8; uint8 and int16 run on the CPU for now ('in' is uint8)"},
+      {[](Graph& g) { g.tensors[3].desc.quant = {}; },
+       "feature maps are quantised per tensor, zero point -128..127 ('out' has 0 scales)"},
+      {[](Graph& g) { g.tensors[0].desc.quant.zero_point[0] = 128; },
+       "feature maps are quantised per tensor, zero point -128..127 ('in' has zero point 128)"},
+      {[](Graph& g) { g.tensors[0].desc.shape[1] = 0; }, "tensors have elements ('in')"},
+      {[](Graph& g) { g.tensors[1].constant = false; },
+       "weights are constant int8 (the weights are computed at run time)"},
+      {[](Graph& g) { g.tensors[1].desc.quant.zero_point[0] = 3; },
+       "weights are quantised symmetrically, per tensor or per output channel (zero point 3)"},
+      {[](Graph& g) {
+         g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), std::vector<std::int32_t>(6, 0),
+                                    3};
+       },
+       "weights are quantised symmetrically, per tensor or per output channel (6 scales along axis "
+       "3)"},
+      {[](Graph& g) { g.tensors[2].desc.dtype = DType::kInt64; },
+       "the bias is absent or a constant int32 per output channel (the bias is int64)"},
+      {[](Graph& g) { g.tensors[1].desc.shape[3] = 4; },
+       "feature maps are rank 4, one group (input 1x4x4x8)"},
+      {[](Graph& g) { g.ops[0].attrs.stride_w = 65536; },
+       "kernel, stride and dilation are at most 65535, padding and dilated kernel at most 32767 "
+       "(65536)"},
+      {[](Graph& g) { g.ops[0].kind = OpKind::SOFTMAX; },
+       "the NPU has no instruction for this operator"},
+  };
+  for (const Spoiled& c : cases) {
+    Graph g = convolution();
+    c.spoil(g);
+    CHECK(reason(g) == c.expected);
+  }
+}
+
+TEST_CASE("the largest kernel that fits the scratchpad is taken, one row more is not") {
+  CompileOptions options;
+  options.npu.spm.bytes = 4096;
+  // One channel of an h x 1 window: h input and h weight bytes, 12 of parameters, 1 of output,
+  // 16-byte aligned.
+  const auto fits = [&](std::int32_t h) {
+    Graph g = convolution();
+    g.ops[0].attrs = {};
+    g.tensors[0].desc.shape = {1, h, 1, 8}, g.tensors[1].desc.shape = {6, h, 1, 8},
+    g.tensors[3].desc.shape = {1, 1, 1, 6};
+    g.tensors[1].data.assign(static_cast<std::size_t>(6 * h * 8), 1);
+    const bool legal = reason(g, options).empty();
+    options.engine = EnginePolicy::kNpu;
+    const auto executable = compile(g, options);
+    CHECK(executable.ok());
+    CHECK(executable->ops[0].on_npu == legal);
+    return legal;
+  };
+  CHECK(fits(2032));  // 2032 + 2032 + 16 + 16 = 4096
+  CHECK(!fits(2033));
+}
+
+TEST_CASE("what no engine takes is refused with both reasons") {
+  Graph g = convolution();
+  g.tensors[0].desc.dtype = DType::kFloat32, g.tensors[3].desc.dtype = DType::kFloat32;
+  const auto executable = compile(g, {});
+  REQUIRE(!executable.ok());
+  CHECK(executable.error().kind == base::ErrorKind::kUnsupported);
+  CHECK(executable.error().where == "CONV_2D #0 'out'");
+  CHECK(executable.error().message.find("NPU: feature maps are int8") != std::string::npos);
+  CHECK(executable.error().message.find(
+            "CPU: the CPU kernels take float inputs with float weights") != std::string::npos);
+}
+
+TEST_CASE("every operator has a row in the table") {
+  const auto rows = constraint_rows();
+  for (const OpKind kind : arch::all_ops()) {
+    const auto count = std::count_if(rows.begin(), rows.end(),
+                                     [&](const ConstraintRow& r) { return r.kind == kind; });
+    CHECK(count >= 1);
+  }
+  const auto on_npu = [&](OpKind kind) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const ConstraintRow& r) { return r.kind == kind && r.on_npu; });
+  };
+  CHECK(on_npu(OpKind::CONV_2D));
+  CHECK(on_npu(OpKind::RESHAPE));
+  CHECK(!on_npu(OpKind::SOFTMAX));
+}
+
+TEST_CASE("a tiny step between CPU steps goes to the CPU when the engine is chosen by cost") {
+  // SOFTMAX -> RELU -> SOFTMAX
+  Graph g;
+  g.name = "sandwich";
+  for (const char* name : {"a", "b", "c", "d"}) {
+    g.tensors.push_back(tensor(name, {1, 10}));
+    g.tensors.back().desc.quant = {{1.0f / 256}, {-128}, 0};
+  }
+  g.ops = {{OpKind::SOFTMAX, {}, {0}, {1}, 0},
+           {OpKind::RELU, {}, {1}, {2}, 1},
+           {OpKind::SOFTMAX, {}, {2}, {3}, 2}};
+  g.inputs = {0}, g.outputs = {3};
+  CompileOptions options;
+  options.engine = EnginePolicy::kAuto;
+  const auto cheapest = compile(g, options);
+  REQUIRE(cheapest.ok());
+  CHECK(cheapest->programs.empty());
+  CHECK(cheapest->ops[1].reason.find("between CPU steps") == 0);
+  options.engine = EnginePolicy::kNpu;
+  const auto npu = compile(g, options);
+  REQUIRE(npu.ok());
+  CHECK(npu->ops[1].on_npu);
+  CHECK(npu->steps.size() == 3);
+}
+
+}  // namespace deputy::delegate
