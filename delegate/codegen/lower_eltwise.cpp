@@ -2,6 +2,7 @@
 // alike are merged, the three innermost become rows, pixels and channels of a tile.
 #include <algorithm>
 
+#include "arch/kernel_rules.h"
 #include "arch/numerics.h"
 #include "delegate/codegen/lower.h"
 
@@ -47,7 +48,10 @@ arch::Eltwise eltwise_math(const Lowering& context, const Op& op) {
   const Quantisation& a = context.tensor(op.inputs[0]).desc.quant;
   const Quantisation& b = context.tensor(op.inputs[1]).desc.quant;
   const Quantisation& out = context.tensor(op.outputs[0]).desc.quant;
-  const Numerics mode = context.options.numerics;
+  Numerics mode = context.options.numerics;
+  if (op.kind == OpKind::ADD || op.kind == OpKind::SUB)
+    mode = arch::add_rule(a.scale[0], b.scale[0], out.scale[0], mode);
+  if (op.kind == OpKind::MUL) mode = arch::mul_rule(a.scale[0], b.scale[0], out.scale[0], mode);
   arch::Eltwise e;
   e.rounding = static_cast<std::uint32_t>(mode);
   e.a_zp = a.zero_point[0], e.b_zp = b.zero_point[0], e.ofm_zp = out.zero_point[0];

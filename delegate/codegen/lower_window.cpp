@@ -1,6 +1,7 @@
 // Convolutions, fully connected layers, pooling and means: tiles through the scratchpad.
 #include <cstring>
 
+#include "arch/kernel_rules.h"
 #include "arch/numerics.h"
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
@@ -11,10 +12,18 @@ namespace {
 
 using arch::OpKind;
 
+// The rounding the operator gets under the compile's numerics.
+Numerics rounding_of(const Lowering& context, const Op& op) {
+  const Numerics mode = context.options.numerics;
+  return op.kind == OpKind::DEPTHWISE_CONV_2D
+             ? arch::depthwise_rule(context.graph.has_input(op, 2), mode)
+             : mode;
+}
+
 WindowMath window_math(const Lowering& context, const Op& op, const WindowShape& shape) {
   const Quantisation &in = context.tensor(op.inputs[0]).desc.quant,
                      &out = context.tensor(op.outputs[0]).desc.quant;
-  const Numerics mode = context.options.numerics;
+  const Numerics mode = rounding_of(context, op);
   WindowMath math;
   math.ifm_zp = in.zero_point[0], math.ofm_zp = out.zero_point[0];
   math.rounding = static_cast<std::uint32_t>(mode);
@@ -43,7 +52,7 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
   std::vector<std::uint8_t> out(static_cast<std::size_t>(shape.oc) * arch::kChannelParamBytes);
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.oc); ++c) {
     const arch::Requant r =
-        requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out, context.options.numerics);
+        requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out, rounding_of(context, op));
     std::uint8_t* record = out.data() + c * arch::kChannelParamBytes;
     if (context.graph.has_input(op, 2))
       std::memcpy(record, context.tensor(op.inputs[2]).data.data() + 4 * c, 4);

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "arch/activation_table.h"
-#include "arch/numerics.h"
+#include "arch/kernel_rules.h"
 #include "delegate/codegen/tile_search.h"
 #include "delegate/ops/copies.h"
 #include "delegate/ops/operands.h"
@@ -43,7 +43,6 @@ constexpr OpKind kMean[] = {OpKind::MEAN};
 constexpr OpKind kWindows[] = {OpKind::CONV_2D,         OpKind::DEPTHWISE_CONV_2D,
                                OpKind::FULLY_CONNECTED, OpKind::AVERAGE_POOL_2D,
                                OpKind::MAX_POOL_2D,     OpKind::MEAN};
-constexpr OpKind kAdds[] = {OpKind::ADD, OpKind::SUB};
 constexpr OpKind kTables[] = {OpKind::RELU,       OpKind::RELU6, OpKind::RELU_N1_TO_1,
                               OpKind::LOGISTIC,   OpKind::TANH,  OpKind::HARD_SWISH,
                               OpKind::LEAKY_RELU, OpKind::ELU,   OpKind::GELU,
@@ -223,15 +222,12 @@ Detail bad_mean(const Query& q) {
   return when(s->ih * s->iw > (1 << 20), fmt::format("{} elements", s->ih * s->iw));
 }
 
-Detail extreme_add_scales(const Query& q) {
-  if (q.options.numerics != Numerics::kFp32) return std::nullopt;
-  const float out = q.out().desc.quant.scale[0];
-  for (std::size_t i = 0; i < 2; ++i) {
-    const float ratio = q.in(i).desc.quant.scale[0] / out;
-    if (!(ratio >= 0x1p-10f && ratio < 0x1p8f))
-      return fmt::format("{} / {}", q.in(i).desc.quant.scale[0], out);
-  }
-  return std::nullopt;
+Detail bad_mean_rule(const Query& q) {
+  const Tensor& in = q.in(0);
+  const auto axes = constant_ints(q.graph, q.op.inputs[1]);
+  const auto rule = arch::mean_rule(rank(in), *axes, q.op.attrs.keep_dims,
+                                    same_quantisation(in, q.out()), q.options.numerics);
+  return when(rule != arch::MeanRule::kMeanRequant);
 }
 
 Detail no_table(const Query& q) {
@@ -283,7 +279,7 @@ const Rule kRules[] = {
      kernel_too_large},
     {kPools, "every window touches the feature map", window_all_padding},
     {kWindows, "one output's window of one channel fits the scratchpad", window_too_large},
-    {kAdds, "in fp32 rounding, input and output scales differ by 2^-10 to 2^8", extreme_add_scales},
+    {kMean, "in fp32 rounding, the axes are those of global pooling", bad_mean_rule},
     {kTables, "the operator is a 256-entry table for its quantisation", no_table},
     {kPads, "rank 1 to 4; paddings are constant and not negative", bad_pad},
     {kCopies, "axes, begins, sizes and steps are constant, steps positive", bad_copy},
@@ -316,13 +312,10 @@ std::optional<std::string> cpu_refusal(const Graph& graph, const Op& op) {
   if (!covers(kWeighted, op.kind)) return std::nullopt;
   const DType in = graph.tensor(op.inputs[0]).desc.dtype,
               weights = graph.tensor(op.inputs[1]).desc.dtype;
-  const bool float_in = in == DType::kFloat32 || in == DType::kFloat16;
-  const bool float_weights = weights == DType::kFloat32 || weights == DType::kFloat16;
-  if (float_in == float_weights) return std::nullopt;
-  return fmt::format(
-      "the CPU kernels take float inputs with float weights and integer inputs with integer "
-      "weights ({} and {})",
-      dtype_name(in), dtype_name(weights));
+  const auto is_float = [](DType t) { return t == DType::kFloat32 || t == DType::kFloat16; };
+  if (is_float(in) || !is_float(weights)) return std::nullopt;
+  return fmt::format("the CPU kernels take integer inputs with integer weights ({} and {})",
+                     dtype_name(in), dtype_name(weights));
 }
 
 std::vector<ConstraintRow> constraint_rows() {

@@ -106,14 +106,15 @@ TEST_CASE("the largest kernel that fits the scratchpad is taken, one row more is
 
 TEST_CASE("what no engine takes is refused with both reasons") {
   Graph g = convolution();
-  g.tensors[0].desc.dtype = DType::kFloat32, g.tensors[3].desc.dtype = DType::kFloat32;
+  g.tensors[1].desc.dtype = DType::kFloat32;
+  make_constant(g.tensors[1]);
   const auto executable = compile(g, {});
   REQUIRE(!executable.ok());
   CHECK(executable.error().kind == base::ErrorKind::kUnsupported);
   CHECK(executable.error().where == "CONV_2D #0 'out'");
-  CHECK(executable.error().message.find("NPU: feature maps are int8") != std::string::npos);
+  CHECK(executable.error().message.find("NPU: weights are constant int8") != std::string::npos);
   CHECK(executable.error().message.find(
-            "CPU: the CPU kernels take float inputs with float weights") != std::string::npos);
+            "CPU: the CPU kernels take integer inputs with integer weights") != std::string::npos);
 }
 
 TEST_CASE("every operator has a row in the table") {

@@ -2,7 +2,6 @@
 // against the outputs of outside runtimes: in stream order and in random orders that the waits
 // allow.
 #include <catch2/catch.hpp>
-#include <set>
 
 #include "delegate/compile.h"
 #include "delegate/import/tflite.h"
@@ -25,14 +24,6 @@ constexpr Machine kMachines[] = {{"default", 131072, 8, 8, 2, 2048},
                                  {"odd", 10000, 3, 7, 5, 100},
                                  {"wide", 1048576, 32, 16, 4, 8192}};
 
-// CPU kernels that differ from a runtime; tests/host_runtime says why.
-const std::set<std::string> kKnownTflm = {"sum_ax3_keep", "l2_normalization_rank2",
-                                          "l2_normalization_d3"};
-const std::set<std::string> kKnownTfjs = {
-    "depthwise_conv_2d_nobias", "mean_ax1_keep", "mean_ax3_drop",
-    "mean_rank2_ax1",           "mean_negaxis",  "l2_normalization_rank2",
-    "l2_normalization_d3"};
-
 CompileOptions options_for(const Machine& m, Numerics numerics, EnginePolicy engine) {
   CompileOptions o;
   o.npu.spm.bytes = m.spm;
@@ -44,7 +35,7 @@ CompileOptions options_for(const Machine& m, Numerics numerics, EnginePolicy eng
 }
 
 void check_case(const std::string& data, const OpCase& c, const std::vector<GoldenTensor>& golden,
-                bool known, const CompileOptions& options) {
+                const CompileOptions& options) {
   const auto graph = import_tflite(tests::read_bytes(data + "/" + c.model), c.name);
   REQUIRE(graph.ok());
   const auto executable = compile(*graph, options);
@@ -59,7 +50,6 @@ void check_case(const std::string& data, const OpCase& c, const std::vector<Gold
     if (i == 0) first = got;
     CHECK(got == first);
   }
-  if (known) return;
   for (const GoldenTensor& t : golden) {
     const auto difference = tests::compare(t.dtype, first[static_cast<std::size_t>(t.index)],
                                            tests::read_bytes(data + "/" + t.file));
@@ -77,11 +67,9 @@ void check_machine(const Machine& machine, EnginePolicy engine) {
   for (const OpCase& c : tests::load_op_cases(*data)) {
     INFO(c.name << " on " << machine.name);
     if (!c.tflm.empty())
-      check_case(*data, c, c.tflm, kKnownTflm.contains(c.name),
-                 options_for(machine, Numerics::kTflite, engine));
+      check_case(*data, c, c.tflm, options_for(machine, Numerics::kTflite, engine));
     if (!c.tfjs.empty())
-      check_case(*data, c, c.tfjs, kKnownTfjs.contains(c.name),
-                 options_for(machine, Numerics::kFp32, engine));
+      check_case(*data, c, c.tfjs, options_for(machine, Numerics::kFp32, engine));
   }
 }
 

@@ -58,8 +58,7 @@ void run_all(Numerics mode, bool keep_all, std::int32_t spm, std::size_t max_cas
     return;
   }
   for (const auto& model : tests::load_models(*data))
-    if (model.name != "kws_ref_model_float32")  // float activations with int8 weights: refused
-      run_model(*data, model, mode, keep_all, spm, max_cases);
+    run_model(*data, model, mode, keep_all, spm, max_cases);
 }
 
 }  // namespace
