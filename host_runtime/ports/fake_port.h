@@ -1,0 +1,99 @@
+// A HwPort without hardware, for unit tests: byte arrays for memory, register files with the documented
+// access rules for the NPU, the DMA engine and the interrupt controller, and virtual time. What a device
+// does is scripted by the test: hooks on register accesses, and events at a later time.
+//
+// Time: a register access takes kRegisterPs, cache maintenance and CPU work nothing, wait_irq() until the
+// interrupt or the deadline. Everything is deterministic.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "arch/memory_map.h"
+#include "arch/npu_config.h"
+#include "arch/register_file.h"
+#include "deputy/hw_port.h"
+
+namespace deputy::host_runtime {
+
+class FakePort : public HwPort {
+ public:
+  static constexpr std::uint64_t kRegisterPs = 10'000;
+  enum Device { kNpu, kDma, kIntc };
+  using Hook = std::function<void(std::uint32_t value)>;
+
+  explicit FakePort(const arch::NpuConfig& npu = {});
+
+  // The script.
+  /// Called after a write to this register has taken effect.
+  void on_write(Device device, std::uint32_t offset, Hook hook) { hooks_[{device, offset}] = std::move(hook); }
+  /// Calls `event` `delay_ps` from now; a reset of the NPU or the DMA engine drops all events.
+  void after(std::uint64_t delay_ps, std::function<void()> event);
+  /// Sets a device register, past all access rules; interrupt lines follow.
+  void set(Device device, std::uint32_t offset, std::uint32_t value);
+  std::uint32_t get(Device device, std::uint32_t offset) const { return devices_[device].get(offset); }
+  /// Ends a job or chain as the hardware would: STATUS, IRQ_STATUS and the line. error 0: success.
+  void finish(Device device, std::uint32_t error = 0);
+  /// While on, no edge of an interrupt line reaches the controller.
+  void lose_interrupts(bool on) { lose_interrupts_ = on; }
+  void set_functional(bool on) { functional_ = on; }
+  void limit_memory(MemoryKind kind, std::uint64_t bytes) { limit_[static_cast<int>(kind)] = bytes; }
+
+  // What happened.
+  struct Maintenance {
+    bool clean;  ///< or invalidate
+    std::uint64_t address, bytes;
+  };
+  struct Charge {
+    CpuKernel kernel;
+    std::uint64_t amount;
+    std::vector<MemoryTouch> touches;
+  };
+  std::vector<Maintenance> maintenance;
+  std::vector<Charge> charges;
+  /// The host mapping of a bus address inside an allocation; nullptr elsewhere.
+  std::uint8_t* at(std::uint64_t address, std::uint64_t bytes = 1);
+  std::size_t allocations() const { return blocks_.size(); }
+
+  // HwPort.
+  std::uint32_t read32(std::uint64_t address) override;
+  void write32(std::uint64_t address, std::uint32_t value) override;
+  std::uint64_t bus_errors() const override { return bus_errors_; }
+  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) override;
+  void free(const SharedMemory& memory) override;
+  void clean(std::uint64_t address, std::uint64_t bytes) override { maintenance.push_back({true, address, bytes}); }
+  void invalidate(std::uint64_t address, std::uint64_t bytes) override {
+    maintenance.push_back({false, address, bytes});
+  }
+  bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) override;
+  std::uint64_t now_ps() override { return now_; }
+  void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) override {
+    charges.push_back({kernel, amount, {touches.begin(), touches.end()}});
+  }
+  bool functional() const override { return functional_; }
+
+ private:
+  struct Place {
+    Device device;
+    std::uint32_t offset;
+  };
+  bool find(std::uint64_t address, Place& place);
+  void reset_device(Device device);
+  void write_controller(std::uint32_t offset, std::uint32_t value);
+  void update_lines();
+  void run_events_until(std::uint64_t time);
+
+  arch::NpuConfig npu_;
+  std::vector<arch::RegisterFile> devices_;
+  std::map<std::pair<Device, std::uint32_t>, Hook> hooks_;
+  std::multimap<std::uint64_t, std::function<void()>> events_;
+  std::map<std::uint64_t, std::vector<std::uint8_t>> blocks_;  ///< by address
+  std::uint64_t next_[2] = {arch::kSramBase, arch::kDramBase};
+  std::uint64_t limit_[2] = {arch::kMemoryMap[0].size, arch::kMemoryMap[4].size};
+  std::uint64_t now_ = 0, bus_errors_ = 0;
+  bool functional_ = true, lose_interrupts_ = false;
+};
+
+}  // namespace deputy::host_runtime

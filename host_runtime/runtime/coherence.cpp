@@ -1,0 +1,68 @@
+#include "host_runtime/runtime/coherence.h"
+
+#include <iterator>
+
+namespace deputy::host_runtime {
+namespace {
+std::uint64_t line_begin(std::uint64_t address) { return address / kCacheLine * kCacheLine; }
+std::uint64_t line_end(std::uint64_t address) { return line_begin(address + kCacheLine - 1); }
+}  // namespace
+
+void Coherence::before_cpu_read(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes != 0) settle(line_begin(address), line_end(address + bytes), State::kEngineWrote);
+}
+
+void Coherence::before_cpu_write(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const std::uint64_t begin = line_begin(address), end = line_end(address + bytes);
+  // Only the lines at the edges keep bytes from before.
+  if (begin != address) settle(begin, begin + kCacheLine, State::kEngineWrote);
+  if (end != address + bytes) settle(end - kCacheLine, end, State::kEngineWrote);
+  set(begin, end, State::kCpuWrote);
+}
+
+void Coherence::before_engine(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes != 0) settle(line_begin(address), line_end(address + bytes), State::kCpuWrote);
+}
+
+void Coherence::after_engine_write(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes != 0) set(line_begin(address), line_end(address + bytes), State::kEngineWrote);
+}
+
+void Coherence::split(std::uint64_t address) {
+  auto range = ranges_.lower_bound(address);
+  if (range == ranges_.begin()) return;
+  --range;
+  if (range->second.end <= address) return;
+  const Range upper = range->second;
+  range->second.end = address;
+  ranges_.emplace(address, upper);
+}
+
+void Coherence::settle(std::uint64_t begin, std::uint64_t end, State state) {
+  split(begin);
+  split(end);
+  for (auto range = ranges_.lower_bound(begin); range != ranges_.end() && range->first < end;) {
+    if (range->second.state != state) {
+      ++range;
+      continue;
+    }
+    // Neighbours are one block of maintenance.
+    const std::uint64_t from = range->first;
+    std::uint64_t to = from;
+    while (range != ranges_.end() && range->first == to && range->first < end && range->second.state == state) {
+      to = range->second.end;
+      range = ranges_.erase(range);
+    }
+    state == State::kCpuWrote ? port_.clean(from, to - from) : port_.invalidate(from, to - from);
+  }
+}
+
+void Coherence::set(std::uint64_t begin, std::uint64_t end, State state) {
+  split(begin);
+  split(end);
+  ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
+  ranges_[begin] = {end, state};
+}
+
+}  // namespace deputy::host_runtime

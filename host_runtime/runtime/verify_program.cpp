@@ -1,0 +1,120 @@
+#include "host_runtime/runtime/verify_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "arch/npu_timing.h"
+#include "arch/registers.h"
+
+namespace deputy::host_runtime {
+namespace {
+
+constexpr double kBudgetFloorPs = 100e9, kBudgetFactor = 16;
+constexpr double kCyclesPerInstruction = 1000, kCyclesPerRow = 256, kCyclesPerByte = 4;
+
+// Sorts and joins ranges that touch.
+std::vector<RegionRange> merged(std::vector<RegionRange> ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  std::vector<RegionRange> out;
+  for (const RegionRange& r : ranges) {
+    if (!out.empty() && out.back().region == r.region && r.begin <= out.back().end)
+      out.back().end = std::max(out.back().end, r.end);
+    else
+      out.push_back(r);
+  }
+  return out;
+}
+
+class Verifier {
+ public:
+  Verifier(const ProgramLimits& limits, const std::string& where) : limits_(limits), where_(where) {}
+
+  base::Result<ProgramFootprint> run(std::span<const std::uint32_t> words) {
+    std::size_t at = 0;
+    for (bool ended = false; !ended;) {
+      offset_ = at * 4;
+      if (at == words.size()) return bad("the stream ends without END");
+      const arch::Decoded decoded = arch::decode(words.subspan(at));
+      if (decoded.fault != arch::DecodeFault::kNone)
+        return bad(std::string(arch::npu_error_text(static_cast<arch::NpuError>(decoded.fault))) +
+                   (decoded.field ? fmt::format(" ({})", decoded.field) : ""));
+      const arch::Instruction& instruction = decoded.instruction;
+      if (const std::string problem = check(instruction); !problem.empty())
+        return bad(fmt::format("{}: {}", arch::opcode_name(instruction.header.opcode), problem));
+      at += instruction.header.words;
+      ended = std::holds_alternative<arch::End>(instruction.op);
+    }
+    offset_ = at * 4;
+    if (at != words.size()) return bad("instructions follow END");
+    const double period_ps = 1e6 / limits_.target.clock_mhz;
+    return ProgramFootprint{merged(std::move(reads_)), merged(std::move(writes_)),
+                            static_cast<std::uint64_t>(kBudgetFloorPs + kBudgetFactor * cycles_ * period_ps)};
+  }
+
+ private:
+  base::Error bad(const std::string& what) const {
+    return {base::ErrorKind::kModel, where_, fmt::format("command stream, offset {:#x}: {}", offset_, what),
+            "compile the model again"};
+  }
+
+  std::string check(const arch::Instruction& instruction) {
+    const arch::Header& h = instruction.header;
+    if (h.wait_load > issued(arch::Queue::kLoad) || h.wait_compute > issued(arch::Queue::kCompute) ||
+        h.wait_store > issued(arch::Queue::kStore))
+      return "waits for an instruction that is not earlier in the stream";
+    const bool end = std::holds_alternative<arch::End>(instruction.op);
+    if (!end && h.tag >= limits_.op_count) return fmt::format("tag {} of {} operators", h.tag, limits_.op_count);
+    std::string problem = std::visit(
+        [&]<class T>(const T& op) -> std::string {
+          if constexpr (std::is_base_of_v<arch::Transfer, T>)
+            return transfer(op, std::is_same_v<T, arch::Store>);
+          else
+            return {};
+        },
+        instruction.op);
+    ++issued_[static_cast<std::size_t>(instruction.queue())];
+    cycles_ += kCyclesPerInstruction;
+    if (instruction.queue() == arch::Queue::kCompute)
+      cycles_ += static_cast<double>(arch::compute_cost(instruction.op, limits_.target).cycles);
+    return problem;
+  }
+
+  // Offsets have at most 40 bits and a stride times a count 48, so nothing here wraps.
+  std::string transfer(const arch::Transfer& t, bool store) {
+    const auto extent = [&](std::uint64_t row_stride, std::uint64_t plane_stride) {
+      return (t.rows - 1) * row_stride + (t.planes - 1) * plane_stride + t.row_bytes;
+    };
+    const std::uint64_t spm_end = t.spm_addr + extent(t.spm_row_stride, t.spm_plane_stride);
+    const auto spm_bytes = static_cast<std::uint64_t>(limits_.target.spm.bytes);
+    if (spm_end > spm_bytes)
+      return fmt::format("touches the scratchpad up to byte {}, it has {}", spm_end, spm_bytes);
+    const std::uint64_t size = limits_.region_bytes[t.region];
+    const std::uint64_t end = t.mem_offset + extent(t.mem_row_stride, t.mem_plane_stride);
+    if (size == 0) return fmt::format("region {} is not bound", t.region);
+    if (end > size) return fmt::format("bytes {} to {} leave region {} of {} bytes", t.mem_offset, end, t.region, size);
+    if (store && !limits_.writable[t.region]) return fmt::format("writes to region {}, which is constant", t.region);
+    (store ? writes_ : reads_).push_back({t.region, t.mem_offset, end});
+    cycles_ += kCyclesPerByte * static_cast<double>(t.bytes()) + kCyclesPerRow * t.rows * static_cast<double>(t.planes);
+    return {};
+  }
+
+  std::uint64_t issued(arch::Queue queue) const { return issued_[static_cast<std::size_t>(queue)]; }
+
+  const ProgramLimits& limits_;
+  const std::string& where_;
+  std::size_t offset_ = 0;
+  std::array<std::uint64_t, 4> issued_{};
+  std::vector<RegionRange> reads_, writes_;
+  double cycles_ = 0;
+};
+
+}  // namespace
+
+base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words, const ProgramLimits& limits,
+                                              const std::string& where) {
+  return Verifier(limits, where).run(words);
+}
+
+}  // namespace deputy::host_runtime

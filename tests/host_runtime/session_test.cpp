@@ -1,0 +1,252 @@
+// Sessions on the fake port: loading, running, what the hardware sees of it, and every way to fail.
+#include "host_runtime/runtime/session.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "arch/isa.h"
+#include "arch/registers.h"
+#include "host_runtime/ports/fake_port.h"
+
+using namespace deputy;
+using namespace deputy::host_runtime;
+using arch::Executable;
+using arch::Region;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+arch::PlacedTensor tensor(const std::string& name, Shape shape, Region region, std::uint64_t offset) {
+  arch::PlacedTensor t;
+  t.desc = {name, DType::kInt8, std::move(shape), {{1.0f}, {0}, 0}};
+  t.placement = arch::Placement::kRegion;
+  t.region = region;
+  t.offset = offset;
+  return t;
+}
+
+/// "in" (fast arena) -RELU on the CPU-> "mid" -NPU program-> "out" (slow arena); the program copies mid to out.
+Executable sample(bool with_npu) {
+  Executable e;
+  e.model_name = "sample";
+  e.tensors = {tensor("in", {1, 100}, Region::kFastArena, 0), tensor("mid", {1, 100}, Region::kFastArena, 128),
+               tensor("out", {1, 100}, Region::kSlowArena, 64)};
+  e.inputs = {0};
+  e.fast_arena_bytes = 256;
+  e.slow_arena_bytes = 192;
+  e.ops.resize(2);
+  e.ops[0] = {"mid", arch::OpKind::RELU, 0, false, false, "kept on the CPU", 0};
+  arch::Step host;
+  host.inputs = {0};
+  host.outputs = {1};
+  e.steps = {host};
+  e.outputs = {1};
+  if (!with_npu) {
+    e.ops.resize(1);
+    return e;
+  }
+  e.ops[1] = {"out", arch::OpKind::CONV_2D, 1, true, false, "", 0};
+  arch::Load load;
+  load.region = 1, load.mem_offset = 128, load.row_bytes = 100;
+  arch::Store store;
+  store.region = 2, store.mem_offset = 64, store.row_bytes = 100;
+  arch::Program program;
+  program.source_ops = {1};
+  arch::Instruction i;
+  i.header.tag = 1;
+  i.op = load;
+  arch::encode(i, program.words);
+  i.header.wait_load = 1;
+  i.op = store;
+  arch::encode(i, program.words);
+  i.op = arch::End{};
+  arch::encode(i, program.words);
+  e.programs = {program};
+  arch::Step npu;
+  npu.kind = arch::StepKind::kNpu;
+  npu.inputs = {1};
+  npu.outputs = {2};
+  e.steps.push_back(npu);
+  e.outputs = {2, 0, 2};  // one twice, and the input itself
+  return e;
+}
+
+/// The fake NPU does what the sample's program says, through the registers and memory alone.
+void act_as_npu(FakePort& port) {
+  port.on_write(FakePort::kNpu, arch::npu_reg::kCmd, [&port](std::uint32_t) {
+    port.after(5'000'000, [&port] {
+      const auto base = [&](std::uint32_t region) { return std::uint64_t{port.get(FakePort::kNpu, arch::npu_reg::kBase0Lo + 8 * region)}; };
+      std::uint32_t first;
+      std::memcpy(&first, port.at(port.get(FakePort::kNpu, arch::npu_reg::kQBaseLo), 4), 4);
+      REQUIRE((first & 0xFF) == 0x10);  // a LOAD
+      std::memcpy(port.at(base(2) + 64, 100), port.at(base(1) + 128, 100), 100);
+      port.finish(FakePort::kNpu);
+    });
+  });
+}
+
+std::unique_ptr<Session> load(FakePort& port, const Executable& e) {
+  auto session = Session::load(port, arch::write_executable(e), "m.dpx");
+  if (!session.ok()) FAIL(session.error().text());
+  return std::move(session).value();
+}
+std::string load_problem(FakePort& port, const Executable& e) {
+  const auto session = Session::load(port, arch::write_executable(e), "m.dpx");
+  return session.ok() ? "" : session.error().text();
+}
+
+Bytes ramp(int start) {
+  Bytes bytes(100);
+  for (int i = 0; i < 100; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(start + i);
+  return bytes;
+}
+Bytes relu(Bytes bytes) {
+  for (auto& b : bytes) b = static_cast<std::int8_t>(b) < 0 ? 0 : b;
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("an executable without NPU work needs no NPU") {
+  FakePort port;
+  port.set(FakePort::kNpu, arch::npu_reg::kId, 0);
+  const auto session = load(port, sample(false));
+  REQUIRE(session->run(std::vector<Bytes>{ramp(-50)}).ok());
+  CHECK(*session->read_tensor(1) == relu(ramp(-50)));
+  CHECK(session->record().steps.size() == 1);
+  CHECK(session->record().copied_bytes == 200);
+}
+
+TEST_CASE("host and NPU steps run in order, again and again") {
+  FakePort port;
+  act_as_npu(port);
+  const auto session = load(port, sample(true));
+  for (const int start : {-50, 7, -128}) {
+    REQUIRE(session->run(std::vector<Bytes>{ramp(start)}).ok());
+    CHECK(*session->read_tensor(2) == relu(ramp(start)));
+    CHECK(*session->read_tensor(0) == ramp(start));
+    CHECK(*session->read_tensor(1) == relu(ramp(start)));
+  }
+  const InferenceRecord& r = session->record();
+  CHECK(r.copied_bytes == 400);  // one input, three outputs
+  REQUIRE(r.steps.size() == 2);
+  CHECK(r.steps[1].step == 1);
+  CHECK(r.start_ps <= r.steps[0].start_ps);
+  CHECK(r.steps[0].end_ps <= r.steps[1].start_ps);
+  CHECK(r.steps[1].end_ps - r.steps[1].start_ps >= 5'000'000);
+  CHECK(r.steps[1].end_ps <= r.end_ps);
+}
+
+TEST_CASE("exactly the needed bytes are charged, cleaned and invalidated") {
+  for (const bool functional : {true, false}) {
+    FakePort port;
+    port.set_functional(functional);
+    act_as_npu(port);
+    const auto session = load(port, sample(true));
+    port.maintenance.clear();
+    REQUIRE(session->run(functional ? std::vector<Bytes>{ramp(0)} : std::vector<Bytes>{}).ok());
+    // mid was written by the CPU and is read by the NPU; out is written by the NPU and copied out.
+    REQUIRE(port.maintenance.size() == 2);
+    CHECK(port.maintenance[0].clean);
+    CHECK(port.maintenance[0].address == arch::kSramBase + 128);
+    CHECK(port.maintenance[0].bytes == 128);
+    CHECK_FALSE(port.maintenance[1].clean);
+    CHECK(port.maintenance[1].bytes == 128);
+    // in, RELU's kinds of work, three outputs.
+    REQUIRE(port.charges.size() >= 5);
+    const auto& in = port.charges.front();
+    CHECK(in.kernel == CpuKernel::kCopy);
+    CHECK(in.amount == 100);
+    REQUIRE(in.touches.size() == 1);
+    CHECK(in.touches[0].address == arch::kSramBase);
+    CHECK(in.touches[0].write);
+    const auto& op = port.charges[1];
+    REQUIRE(op.touches.size() == 2);
+    CHECK((op.touches[0].address == arch::kSramBase && !op.touches[0].write));
+    CHECK((op.touches[1].address == arch::kSramBase + 128 && op.touches[1].write && op.touches[1].bytes == 100));
+    for (std::size_t i = 2; i + 3 < port.charges.size(); ++i) CHECK(port.charges[i].touches.empty());
+    CHECK_FALSE(port.charges.back().touches[0].write);
+    CHECK(session->read_tensor(2).ok() == functional);
+  }
+}
+
+TEST_CASE("an SoC with another NPU is refused, with the field and the remedy") {
+  arch::NpuConfig other;
+  other.mac.oc_lanes = 16;
+  FakePort port(other);
+  CHECK(load_problem(port, sample(true)) ==
+        "m.dpx: compiled for npu.mac.oc_lanes = 8, but this NPU has 16 (compile the model for this SoC's configuration)");
+  CHECK(port.allocations() == 0);
+}
+
+TEST_CASE("executables that cannot run are refused while loading") {
+  FakePort port;
+  Executable e = sample(false);
+  e.tensors[0].desc.dtype = e.tensors[1].desc.dtype = DType::kBool;
+  CHECK_THAT(load_problem(port, e), Catch::Contains("m.dpx, RELU 'mid'"));
+  e = sample(false);
+  e.tensors[1].offset = 64;
+  CHECK_THAT(load_problem(port, e), Catch::Contains("outputs overlap its operands"));
+  e = sample(true);
+  e.slow_arena_bytes = 128 + 36;
+  e.programs[0].words.pop_back();
+  CHECK_THAT(load_problem(port, e), Catch::Contains("program 0: command stream"));
+  e = sample(true);
+  port.limit_memory(MemoryKind::kSram, 100);
+  CHECK_THAT(load_problem(port, e), Catch::Contains("sram"));
+  CHECK(port.allocations() == 0);
+  CHECK_THAT(Session::load(port, Bytes(10), "bad.dpx").error().text(), Catch::Contains("bad.dpx: not a valid executable"));
+}
+
+TEST_CASE("wrong inputs are refused by name") {
+  FakePort port;
+  const auto session = load(port, sample(false));
+  CHECK(session->run(std::vector<Bytes>{}).error().message == "the model takes 1 inputs, 0 were given");
+  const auto status = session->run(std::vector<Bytes>{Bytes(99)});
+  CHECK(status.error().kind == base::ErrorKind::kInput);
+  CHECK(status.error().text().rfind("input 0 'in': 100 bytes expected (int8 1x100), 99 given", 0) == 0);
+}
+
+TEST_CASE("a failed run says where, leaves no values, and does not break the next") {
+  FakePort port;
+  const auto session = load(port, sample(true));
+  CHECK_THAT(session->read_tensor(2).error().message, Catch::Contains("nothing has run yet"));
+  port.on_write(FakePort::kNpu, arch::npu_reg::kCmd, [&](std::uint32_t) {
+    port.set(FakePort::kNpu, arch::npu_reg::kErrInfo, 1u << 8 | 0x20u);
+    port.finish(FakePort::kNpu, static_cast<std::uint32_t>(arch::NpuError::kRegionBounds));
+  });
+  const auto status = session->run(std::vector<Bytes>{ramp(0)});
+  CHECK(status.error().kind == base::ErrorKind::kHardwareFault);
+  CHECK_THAT(status.error().text(), Catch::Contains("step 1 (program 0, CONV_2D 'out'): npu: NPU fault: transfer leaves its region"));
+  CHECK_THAT(session->read_tensor(2).error().message, Catch::Contains("the last run failed"));
+  CHECK(session->record().steps.size() == 2);
+  act_as_npu(port);
+  REQUIRE(session->run(std::vector<Bytes>{ramp(3)}).ok());
+  CHECK(*session->read_tensor(2) == relu(ramp(3)));
+}
+
+TEST_CASE("a job that never ends is given up after its budget") {
+  FakePort port;
+  const auto session = load(port, sample(true));
+  CHECK_THAT(session->run(std::vector<Bytes>{ramp(0)}).error().text(), Catch::Contains("NPU time-out: the job hangs"));
+  CHECK(port.now_ps() > 100'000'000'000);
+  CHECK(port.now_ps() < 200'000'000'000);
+}
+
+TEST_CASE("tensors that cannot be read say why") {
+  FakePort port;
+  Executable e = sample(false);
+  e.tensors.push_back(tensor("inner", {4}, Region::kFastArena, 0));
+  e.tensors.back().placement = arch::Placement::kNone;
+  const auto session = load(port, e);
+  REQUIRE(session->run(std::vector<Bytes>{ramp(0)}).ok());
+  CHECK_THAT(session->read_tensor(3).error().text(), Catch::Contains("'inner' lived only inside the NPU"));
+  CHECK_THAT(session->read_tensor(4).error().text(), Catch::Contains("the model has 4 tensors"));
+}
+
+TEST_CASE("a session gives its memory back") {
+  FakePort port;
+  { const auto session = load(port, sample(true)); CHECK(port.allocations() == 3); }
+  CHECK(port.allocations() == 0);
+}
