@@ -115,7 +115,7 @@ void NpuEngine::stop_queues() {
   running_ = start_pending_ = false;
   for (QueueState& q : queues_) {
     q.entries.clear();
-    q.blocked = false;
+    q.blocked = q.working = false;
     q.wake.notify();
   }
   command_wake_.notify();

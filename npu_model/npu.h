@@ -32,6 +32,7 @@
 #include "arch/register_file.h"
 #include "arch/registers.h"
 #include "npu_model/core/executor.h"
+#include "npu_model/core/hazard.h"
 #include "npu_model/npu_record.h"
 #include "sim/bus_initiator.h"
 #include "sim/process.h"
@@ -66,12 +67,15 @@ class NpuEngine : public sc_core::sc_module {
     arch::Instruction instruction;
     std::uint32_t offset = 0;  ///< in the command stream
     arch::ComputeCost cost;
+    AccessList accesses;
   };
   struct QueueState {
     std::deque<Entry> entries;
     std::uint64_t dispatched = 0, completed = 0;
     std::uint64_t active_cycles = 0;
     bool blocked = false;  ///< head instruction waits for counters
+    bool working = false;  ///< an instruction is in flight
+    AccessList in_flight;  ///< what it touches
     sc_core::sc_event wake;
   };
   /// What a job sees of the registers, and what it has counted.
@@ -117,6 +121,7 @@ class NpuEngine : public sc_core::sc_module {
   void run_compute(const Entry& entry);
   void run_transfer(const arch::Transfer& transfer, const Entry& entry, sim::BusInitiator& port,
                     std::vector<std::uint8_t>& staging);
+  void note_hazards(QueueId id, const Entry& entry);
   void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start);
 
   // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a

@@ -135,7 +135,8 @@ bool NpuEngine::dispatch(const arch::Instruction& instruction, std::uint32_t off
          queue.entries.size() >= static_cast<std::size_t>(config_.ctrl.queue_depth))
     sim::wait_on(command_wake_);
   if (epoch != epoch_) return false;
-  queue.entries.push_back({instruction, offset, arch::compute_cost(instruction.op, config_)});
+  queue.entries.push_back({instruction, offset, arch::compute_cost(instruction.op, config_),
+                           spm_accesses(instruction.op)});
   ++queue.dispatched;
   if (queue.entries.size() == 1) queue.wake.notify();
   return true;

@@ -32,6 +32,7 @@ void NpuEngine::queue_thread(QueueId id) {
     queue.entries.pop_front();
     if (was_full) command_wake_.notify();
 
+    note_hazards(id, entry);
     const sc_time start = sc_time_stamp();
     if (id == kCompute)
       run_compute(entry);
@@ -43,9 +44,22 @@ void NpuEngine::queue_thread(QueueId id) {
   }
 }
 
+void NpuEngine::note_hazards(QueueId id, const Entry& entry) {
+  queues_[id].working = true;
+  queues_[id].in_flight = entry.accesses;
+  for (int other = 0; other < kQueues; ++other) {
+    if (other == id || !queues_[other].working ||
+        !conflict(entry.accesses, queues_[other].in_flight))
+      continue;
+    if (job_.record.hazards++ == 0) job_.record.hazard_tag = entry.instruction.header.tag;
+  }
+}
+
+// The work is done when its time is over: a job that is reset meanwhile does not cost the host
+// anything.
 void NpuEngine::run_compute(const Entry& entry) {
+  if (!sleep_until(sc_time_stamp() + clock_.cycles(entry.cost.cycles), epoch_)) return;
   if (!timing_only_) executor_.execute(entry.instruction.op);
-  sleep_until(sc_time_stamp() + clock_.cycles(entry.cost.cycles), epoch_);
 }
 
 // After the set-up, chunks leave as fast as the window of dma.outstanding and the interconnect let
@@ -106,6 +120,7 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.store_bytes += std::get<arch::Store>(entry.instruction.op).bytes();
   }
 
+  queue.working = false;
   ++queue.completed;
   file_.set(reg::kProgress, static_cast<std::uint32_t>(++completed_instructions_));
   for (QueueState& other : queues_)

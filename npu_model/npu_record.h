@@ -25,6 +25,10 @@ struct NpuJobRecord {
   std::uint64_t instructions = 0;  ///< completed, END included
   std::uint64_t command_bytes = 0;
   std::uint64_t mac_active_cycles = 0, load_active_cycles = 0, store_active_cycles = 0;
+  /// Instructions that started while one in another queue, still at work, wrote or read the same
+  /// scratchpad bytes: the program lacks a wait, and on silicon its result would depend on timing.
+  std::uint64_t hazards = 0;
+  std::uint32_t hazard_tag = 0;  ///< of the first
   std::uint32_t error = 0;       ///< arch::NpuError
   bool aborted = false;          ///< ended by RESET
   std::vector<NpuOpRecord> ops;  ///< by tag; only instructions that completed

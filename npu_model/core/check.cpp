@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "npu_model/core/executor.h"
+#include "npu_model/core/hazard.h"
 #include "npu_model/core/tile.h"
 
 namespace deputy::npu_model {
@@ -34,29 +35,33 @@ Tile table_tile(const T& o) {
 // they come in.
 class Verdict {
  public:
-  explicit Verdict(const arch::NpuConfig& config) : config_(config) {}
+  explicit Verdict(std::uint64_t spm_bytes, std::uint64_t accumulators)
+      : spm_bytes_(spm_bytes), accumulator_count_(accumulators) {}
   void require(bool supported) { unsupported_ |= !supported; }
-  void reads(const Tile& t) { out_of_bounds_ |= t.end() > spm_bytes(); }
+  void touches(const Tile& t, bool write) {
+    out_of_bounds_ |= t.end() > spm_bytes_;
+    accesses_.push_back({t, write});
+  }
+  void reads(const Tile& t) { touches(t, false); }
   void writes(const Tile& t) {
-    reads(t);
+    touches(t, true);
     require(writes_once(t));
   }
   void apart(const Tile& output, std::initializer_list<Tile> operands) {
     for (const Tile& t : operands) require(!may_overlap(output, t));
   }
-  void accumulators(uint64_t needed) {
-    accumulators_ |= needed > static_cast<uint64_t>(config_.mac.accumulators);
-  }
+  void accumulators(uint64_t needed) { accumulators_ |= needed > accumulator_count_; }
   NpuError error() const {
     return out_of_bounds_  ? NpuError::kSpmBounds
            : accumulators_ ? NpuError::kAccumulators
            : unsupported_  ? NpuError::kUnsupported
                            : NpuError::kNone;
   }
+  AccessList& accesses() { return accesses_; }
 
  private:
-  uint64_t spm_bytes() const { return static_cast<uint64_t>(config_.spm.bytes); }
-  const arch::NpuConfig& config_;
+  const uint64_t spm_bytes_, accumulator_count_;
+  AccessList accesses_;
   bool unsupported_ = false, accumulators_ = false, out_of_bounds_ = false;
 };
 
@@ -79,10 +84,13 @@ void check_output(const T& o, const Tile& output, Verdict& v) {
 
 void check(const arch::End&, Verdict&) {}
 
-void check(const arch::Transfer& t, Verdict& v) {
+void check_transfer(const arch::Transfer& t, bool write, Verdict& v) {
   // Planes of rows: the same shape as rows of pixels.
-  v.reads({t.spm_addr, t.spm_plane_stride, t.spm_row_stride, t.planes, t.rows, t.row_bytes});
+  v.touches({t.spm_addr, t.spm_plane_stride, t.spm_row_stride, t.planes, t.rows, t.row_bytes},
+            write);
 }
+void check(const arch::Load& l, Verdict& v) { check_transfer(l, true, v); }
+void check(const arch::Store& s, Verdict& v) { check_transfer(s, false, v); }
 
 void check(const arch::Conv& c, Verdict& v) {
   const uint64_t taps = uint64_t{c.k_h} * c.k_w * c.ifm_c;
@@ -178,9 +186,23 @@ void check(const arch::Fill& f, Verdict& v) { v.writes(span_tile(f.addr, f.count
 }  // namespace
 
 arch::NpuError check_instruction(const arch::Operation& op, const arch::NpuConfig& config) {
-  Verdict verdict(config);
+  Verdict verdict(static_cast<uint64_t>(config.spm.bytes),
+                  static_cast<uint64_t>(config.mac.accumulators));
   std::visit([&](const auto& o) { check(o, verdict); }, op);
   return verdict.error();
+}
+
+AccessList spm_accesses(const arch::Operation& op) {
+  Verdict verdict(UINT64_MAX, UINT64_MAX);
+  std::visit([&](const auto& o) { check(o, verdict); }, op);
+  return verdict.accesses();
+}
+
+bool conflict(const AccessList& a, const AccessList& b) {
+  for (const SpmAccess& x : a)
+    for (const SpmAccess& y : b)
+      if ((x.write || y.write) && may_overlap(x.tile, y.tile)) return true;
+  return false;
 }
 
 }  // namespace deputy::npu_model

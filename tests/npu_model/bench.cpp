@@ -102,7 +102,7 @@ void Bench::write(std::uint32_t offset, std::uint32_t value) {
 }
 
 void Bench::write_stream(const std::vector<std::uint32_t>& words) {
-  std::memcpy(memory.bytes.data(), words.data(), words.size() * 4);
+  if (!words.empty()) std::memcpy(memory.bytes.data(), words.data(), words.size() * 4);
   write(reg::kQBaseLo, static_cast<std::uint32_t>(kMemoryBase));
   write(reg::kQBaseHi, 0);
   write(reg::kQSize, static_cast<std::uint32_t>(words.size() * 4));

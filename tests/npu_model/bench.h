@@ -48,6 +48,9 @@ class Bench : public sc_core::sc_module {
   tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t offset,
                                   std::uint32_t& value, unsigned bytes);
   void wait_cycles(std::uint64_t n) { wait(cycle * static_cast<double>(n)); }
+  void wait_interrupt(std::uint64_t at_most) {
+    wait(cycle * static_cast<double>(at_most), interrupt_event);
+  }
   /// Writes the stream at kMemoryBase, region 0 = the whole memory, enables both interrupts,
   /// starts.
   void start(const std::vector<arch::Instruction>& program);

@@ -151,6 +151,16 @@ TEST_CASE("loads run ahead of compute") {
   CHECK(overlapped.job.load_active_cycles + 8 * 264 > overlapped.cycles);
 }
 
+TEST_CASE("a program that forgets a wait is noticed") {
+  std::vector<arch::Instruction> p = increment_program();
+  CHECK(run_program({}, p).job.hazards == 0);
+  p[2].header.wait_load = 1;  // the table is there, the input may not be
+  const Outcome outcome = run_program({}, p);
+  CHECK(outcome.status == arch::kStatusDone);
+  CHECK(outcome.job.hazards == 1);
+  CHECK(outcome.job.hazard_tag == 8);
+}
+
 TEST_CASE("full queues hold the command processor back, and nothing is lost") {
   Bench::Options options;
   options.config.ctrl.queue_depth = 1;
