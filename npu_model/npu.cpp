@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "arch/npu_timing.h"
+#include "sim/register_access.h"
 
 namespace deputy::npu_model {
 
@@ -49,27 +49,12 @@ bool NpuEngine::sleep_until(const sc_time& when, std::uint64_t epoch) {
 }
 
 void NpuEngine::access_registers(tlm::tlm_generic_payload& payload, sc_time& delay) {
-  const std::uint64_t address = payload.get_address();
-  if (payload.get_data_length() != 4 || payload.get_streaming_width() < 4 ||
-      payload.get_byte_enable_ptr() || !payload.get_data_ptr() || address % 4 != 0) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return;
-  }
-  const auto offset = static_cast<std::uint32_t>(address);
-  if (address > UINT32_MAX || !file_.find(offset)) {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return;
-  }
-  delay += clock_.cycles(1);
-  if (payload.is_read()) {
-    const std::uint32_t value = file_.bus_read(offset);
-    std::memcpy(payload.get_data_ptr(), &value, 4);
-  } else if (payload.is_write()) {
-    std::uint32_t written;
-    std::memcpy(&written, payload.get_data_ptr(), 4);
-    write_register(offset, written, sc_time_stamp() + delay);
-  }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  sim::register_access(
+      payload, delay, [&](std::uint32_t offset) { return file_.find(offset) != nullptr; },
+      [&](std::uint32_t offset) { return file_.bus_read(offset); },
+      [&](std::uint32_t offset, std::uint32_t value) {
+        write_register(offset, value, sc_time_stamp() + delay);
+      });
 }
 
 void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const sc_time& when) {

@@ -47,8 +47,7 @@ class NpuEngine : public sc_core::sc_module {
   NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only);
   ~NpuEngine() override;
 
-  /// Registers, at offsets from the NPU's base; 32-bit aligned accesses only. An access takes one
-  /// NPU cycle.
+  /// The register block: aligned 32-bit accesses, at the low 12 bits of the address, in no time.
   tlm_utils::simple_target_socket<NpuEngine> registers;
   /// Bus masters "npu.load", "npu.store" and "npu.cmd"; bind the socket of each.
   sim::BusInitiator load_port, store_port, command_port;
