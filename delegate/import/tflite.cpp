@@ -25,6 +25,15 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 31;  // flatbuffers' own
 constexpr flatbuffers::uoffset_t kMaxTableDepth = 16;        // a real file nests five deep
 constexpr flatbuffers::uoffset_t kMaxTables = 1u << 20;
 constexpr std::size_t kMaxNameBytes = 4096;
+
+/// Names go to terminals and reports: control characters in them become '?'.
+std::string printable(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return out;
+}
+
 // Parts of a flatbuffer may be referenced many times, so a small file could unfold into a huge graph. A
 // real file shares little: constants, names and operand lists together stay near the file's size.
 constexpr std::size_t kUnfoldFactor = 16;
@@ -105,7 +114,7 @@ class Importer {
         if (source->name()->size() > kMaxNameBytes)
           return malformed(fmt::format("tensor #{}", i), "its name is longer than 4096 bytes");
         DEPUTY_TRY(spend(source->name()->size()));
-        tensor.desc.name = source->name()->str();
+        tensor.desc.name = printable(source->name()->string_view());
       }
       const std::string what = fmt::format("tensor #{} '{}'", i, tensor.desc.name);
       DEPUTY_TRY(read_type(*source, what, tensor));
@@ -154,7 +163,9 @@ class Importer {
       const float s = scale.Get(c);
       if (!std::isfinite(s) || s <= 0)
         return malformed(what, fmt::format("scale {} of channel {} is not a positive number", s, c));
-      const std::int64_t z = source->zero_point()->Get(zeros == 1 ? 0 : c);
+      // The verifier aligns vectors to 4 bytes only, so 64-bit elements are copied, not read in place.
+      std::int64_t z;
+      std::memcpy(&z, source->zero_point()->Data() + (zeros == 1 ? 0 : c) * sizeof z, sizeof z);
       DEPUTY_TRY(check_zero_point(z, desc.dtype, what));
       quant.scale.push_back(s);
       quant.zero_point.push_back(static_cast<std::int32_t>(z));
@@ -201,8 +212,9 @@ class Importer {
     const std::int32_t builtin = std::max<std::int32_t>(code->code(), code->byte_code());
     if (builtin == kCustomCode)
       return unsupported(what, fmt::format("custom operator '{}' is not supported",
-                                           code->custom_code() ? code->custom_code()->string_view().substr(0, 100)
-                                                               : std::string_view("(no name)")));
+                                           code->custom_code()
+                                               ? printable(code->custom_code()->string_view().substr(0, 100))
+                                               : "(no name)"));
     const auto known = op_from_builtin_code(builtin);
     if (!known) return unsupported(what, fmt::format("builtin operator number {} is not supported", builtin));
     kind = *known;

@@ -52,8 +52,9 @@ class Exporter {
       const auto data = b_.CreateVector(tensor.data);
       buffers_.push_back(tflite::CreateBuffer(b_, data));
     }
-    return tflite::CreateTensorDirect(b_, &tensor.desc.shape, tensor_type(tensor.desc.dtype), buffer,
-                                      tensor.desc.name.c_str(), quantisation);
+    const auto shape = b_.CreateVector(tensor.desc.shape);
+    const auto name = b_.CreateString(tensor.desc.name);
+    return tflite::CreateTensor(b_, shape, tensor_type(tensor.desc.dtype), buffer, name, quantisation);
   }
 
   /// Operator codes in the order of their first use.
