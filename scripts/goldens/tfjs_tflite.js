@@ -6,9 +6,10 @@ const path = require('path');
 const vm = require('vm');
 
 /// Folder: where node_modules is. Resolves to open(modelBytes), which gives a runner:
-///   inputs, outputs: [{name, type, bytes}]; run(buffers) takes one Uint8Array an input in graph
-///   order and returns one an output. Throws with the runtime's message when it refuses the model
-///   or fails to run.
+///   inputs, outputs: [{index, name, type, bytes}], index being the tensor's in the file;
+///   run(buffers) takes one Uint8Array an input in graph order and returns one an output. Throws
+///   with the runtime's message when it refuses the model or fails to run.
+///   builtinOps(): after a run, the operator types that XNNPACK left to TFLite's own kernels.
 async function loadRuntime(folder) {
   const wasm =
       path.join(folder, 'node_modules/@tensorflow/tfjs-tflite/wasm/tflite_web_api_cc_simd');
@@ -27,13 +28,18 @@ async function loadRuntime(folder) {
     module.HEAPU8.set(modelBytes, at);
     const made = module.TFLiteWebModelRunner.CreateFromBufferAndOptions(
         at, modelBytes.length,
-        {numThreads: 1, enableProfiling: false, maxProfilingBufferEntries: 0});
+        {numThreads: 1, enableProfiling: true, maxProfilingBufferEntries: 4096});
     if (!made.ok()) throw new Error('refused: ' + made.errorMessage());
     const runner = made.value();
-    const describe = (t) => ({name: t.name, type: t.dataType, bytes: t.data().byteLength});
+    const describe = (t) => ({index: t.id, name: t.name, type: t.dataType, bytes: t.data().byteLength});
     return {
       inputs: list(runner.GetInputs()).map(describe),
       outputs: list(runner.GetOutputs()).map(describe),
+      builtinOps() {
+        const summary = runner.GetProfilingSummary().split('Summary by node type')[1];
+        const rows = summary.split('Timings')[0].matchAll(/^\s+([A-Za-z_0-9]+)\s+\d+\s/gm);
+        return [...rows].map((row) => row[1]).filter((t) => t !== 'TfLiteXNNPackDelegate').sort();
+      },
       run(buffers) {
         list(runner.GetInputs()).forEach((t, i) => {
           const data = t.data();
