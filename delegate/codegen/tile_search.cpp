@@ -13,6 +13,7 @@ using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t kMaxExtent = 65535;  // of a tile, by the width of the instruction's fields
 constexpr std::int64_t kMaxWalk = 50000;    // tiles of a candidate worth timing
 constexpr std::size_t kTimed = 32;          // candidates that are timed
+constexpr int kSumSplits = 3;
 // Commands are fetched beside the work, from the memory that the weights come from: an instruction
 // costs a share of its fetch even when the queues hide its latency.
 constexpr double kCommandShare = 0.4;
@@ -69,10 +70,12 @@ bool accumulators_fit(const WindowShape& s, const Tiling& t, const arch::NpuConf
          t.toh * t.tow * t.toc <= npu.mac.accumulators;
 }
 
-// Input rows and columns that all tiles load together, overlaps counted as often as they are
-// loaded.
-struct InputExtent {
+// What a cut costs however its slots are chosen.
+struct CutFacts {
+  // Input rows and columns that all tiles load together, overlaps counted as often as they are
+  // loaded.
   std::int64_t rows = 0, columns = 0;
+  double tile_cycles = 0;  // computing one full tile, over all its input channels
 };
 std::int64_t total_rows(const WindowShape& s, std::int64_t toh) {
   std::int64_t sum = 0;
@@ -87,10 +90,24 @@ std::int64_t total_columns(const WindowShape& s, std::int64_t tow) {
   return sum;
 }
 
+double full_tile_cycles(const WindowShape& s, const Tiling& t, const arch::NpuConfig& npu) {
+  const std::int64_t nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1;
+  WindowStep full;
+  full.y1 = t.toh, full.x1 = t.tow, full.o1 = t.toc;
+  full.c1 = s.kind == WindowKind::kConv ? t.tic : input_channels(s, 0, t.toc);
+  full.rows.end = std::min(s.ih, (t.toh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
+  full.columns.end = std::min(s.iw, (t.tow - 1) * s.sw + (s.kw - 1) * s.dw + 1);
+  const auto cycles_of = [&](bool last) {
+    full.last_k = last;
+    return static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
+  };
+  return cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0);
+}
+
 // Lower bound of the cycles: the busiest of the three queues, plus filling and draining the
 // pipeline.
-double bound_cycles(const WindowShape& s, const Tiling& t, const InputExtent& input,
-                    const arch::NpuConfig& npu, const TransferRates& rates) {
+double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts,
+                    const TransferRates& rates) {
   const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow),
                      no = ceil_div(s.oc, t.toc);
   const std::int64_t nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1,
@@ -99,7 +116,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const InputExtent& in
   const double tiles = static_cast<double>(ns * no * nk);
 
   double ifm_bytes =
-      static_cast<double>(s.n * input.rows * input.columns) * static_cast<double>(s.ic);
+      static_cast<double>(s.n * facts.rows * facts.columns) * static_cast<double>(s.ic);
   double ifm_loads = static_cast<double>(ns * nk);
   if (s.kind != WindowKind::kConv) ifm_loads *= static_cast<double>(no);
   const bool ifm_stays = t.spatial_outer ? t.ifm_slots >= nk : t.ifm_slots >= ns * nk;
@@ -123,20 +140,9 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const InputExtent& in
   const double store =
       output_bytes * rates.ofm_per_byte + static_cast<double>(ns * no) * rates.setup;
 
-  WindowStep full;
-  full.y1 = t.toh, full.x1 = t.tow, full.o1 = t.toc;
-  full.c1 = s.kind == WindowKind::kConv ? t.tic : input_channels(s, 0, t.toc);
-  full.rows.end = std::min(s.ih, (t.toh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
-  full.columns.end = std::min(s.iw, (t.tow - 1) * s.sw + (s.kw - 1) * s.dw + 1);
-  const auto cycles_of = [&](bool last) {
-    full.last_k = last;
-    return static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
-  };
-  const double one =
-      cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0);
   const double share =
       output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
-  const double compute = one * static_cast<double>(ns * no) * share;
+  const double compute = facts.tile_cycles * static_cast<double>(ns * no) * share;
 
   const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte +
                       static_cast<double>(b.weights) * rates.weights_per_byte;
@@ -152,10 +158,11 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const InputExtent& in
 struct Candidate {
   Tiling tiling;
   double bound = 0;
+  std::size_t order = 0;  // as generated, for ties
 };
 
 // The ways to keep operands in the scratchpad worth trying for one cut, best first.
-void add_slot_choices(const WindowShape& s, Tiling t, const InputExtent& input,
+void add_slot_choices(const WindowShape& s, Tiling t, const CutFacts& facts,
                       const arch::NpuConfig& npu, const TransferRates& rates,
                       std::vector<Candidate>& out) {
   const std::int64_t no = ceil_div(s.oc, t.toc),
@@ -187,7 +194,7 @@ void add_slot_choices(const WindowShape& s, Tiling t, const InputExtent& input,
     seen.push_back(c);
     t.w_slots = c.w, t.ifm_slots = c.ifm, t.ofm_slots = c.ofm;
     if (window_buffers(s, t).total() > npu.spm.bytes) continue;
-    out.push_back({t, bound_cycles(s, t, input, npu, rates)});
+    out.push_back({t, bound_cycles(s, t, facts, rates), 0});
   }
 }
 
@@ -266,23 +273,33 @@ std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig&
   std::vector<Candidate> candidates;
   for (const std::int64_t toh : heights)
     for (const std::int64_t tow : widths) {
-      const InputExtent input{total_rows(s, toh), total_columns(s, tow)};
-      for (const std::int64_t toc : outputs)
+      CutFacts facts{total_rows(s, toh), total_columns(s, tow)};
+      for (const std::int64_t toc : outputs) {
+        int sums =
+            0;  // ways to split the input channels that fit; the largest parts are worth a look
         for (const std::int64_t tic : inputs) {
           Tiling t{toh, tow, toc, tic};
           if (!accumulators_fit(s, t, npu) || !extents_fit(s, t)) continue;
           t.w_slots = s.has_weights();
           if (window_buffers(s, t).total() > npu.spm.bytes) continue;
+          if (++sums > kSumSplits) break;
+          facts.tile_cycles = full_tile_cycles(s, t, npu);
           for (const bool spatial_outer : {true, false}) {
             t.spatial_outer = spatial_outer;
-            add_slot_choices(s, t, input, npu, rates, candidates);
+            add_slot_choices(s, t, facts, npu, rates, candidates);
             if (s.kind == WindowKind::kPool || toc >= s.oc) break;  // the order changes nothing
           }
         }
+      }
     }
   if (candidates.empty()) return std::nullopt;
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].order = i;
+  const auto timed =
+      candidates.begin() + static_cast<std::ptrdiff_t>(std::min(kTimed, candidates.size()));
+  std::partial_sort(candidates.begin(), timed, candidates.end(),
+                    [](const Candidate& a, const Candidate& b) {
+                      return a.bound != b.bound ? a.bound < b.bound : a.order < b.order;
+                    });
   Tiling best = candidates.front().tiling;
   double best_cycles = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < candidates.size() && i < kTimed; ++i) {
