@@ -69,9 +69,9 @@ base::Status run_pad(const OpCall& c, Numerics) {
   DEPUTY_ASSIGN(const Pads p, plan(c, read_indices(c.inputs[1])));
   with_element_size(c.y().dtype, [&](auto zero) {
     using T = decltype(zero);
+    if (c.kind == OpKind::PADV2) return pad_with<T>(c, p, c.in<T>(2)[0]);  // its output may have no quantisation
     // Two's complement bytes of the zero point; 0 for every other type, float included.
-    const std::int32_t value = is_quantised_type(c.y().dtype) ? zero_point_of(c.y()) : 0;
-    pad_with<T>(c, p, c.kind == OpKind::PADV2 ? c.in<T>(2)[0] : static_cast<T>(value));
+    pad_with<T>(c, p, static_cast<T>(is_quantised_type(c.y().dtype) ? zero_point_of(c.y()) : 0));
   });
   return {};
 }
