@@ -40,6 +40,7 @@ void check_case(const std::string& data, const OpCase& c, const std::vector<Gold
   REQUIRE(graph.ok());
   const auto executable = compile(*graph, options);
   REQUIRE(executable.ok());
+  REQUIRE_NOTHROW(test::check_loadable(*executable));
   std::vector<Bytes> inputs;
   for (const std::string& file : c.inputs) inputs.push_back(tests::read_bytes(data + "/" + file));
   std::vector<Bytes> first;

@@ -34,6 +34,7 @@ void run_model(const std::string& data, const tests::ModelGolden& model, Numeric
   options.engine = EnginePolicy::kNpu;
   const auto executable = compile(*graph, options);
   REQUIRE(executable.ok());
+  REQUIRE_NOTHROW(test::check_loadable(*executable));
   for (std::size_t i = 0; i < std::min(max_cases, model.cases.size()); ++i) {
     const auto& golden = mode == Numerics::kTflite ? model.cases[i].tflm : model.cases[i].xnnpack;
     std::vector<Bytes> inputs;

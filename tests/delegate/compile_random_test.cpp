@@ -57,6 +57,7 @@ TEST_CASE("random layers give the CPU kernels' bytes in every legal order") {
                            << " accumulators " << options.npu.mac.accumulators << " "
                            << numerics_name(options.numerics));
     executable->ops[0].on_npu ? ++on_npu[graph.ops[0].kind] : ++refused;
+    REQUIRE_NOTHROW(test::check_loadable(*executable));
     const auto inputs = testing::random_inputs(graph, seed);
     const auto expected = test::ExecutableRunner(*reference).run(inputs);
     REQUIRE(test::ExecutableRunner(*executable).run(inputs) == expected);

@@ -8,6 +8,7 @@
 
 #include "arch/executable.h"
 #include "host_runtime/cpu/kernels.h"
+#include "host_runtime/runtime/verify_program.h"
 #include "npu_model/core/executor.h"
 #include "tests/support/npu_interpreter.h"
 
@@ -49,6 +50,23 @@ class FastNpu {
   npu_model::Executor executor_;
   std::vector<std::span<std::uint8_t>> regions_;
 };
+
+/// Throws unless the executable survives its file and its programs pass the runtime's verifier.
+inline void check_loadable(const arch::Executable& e) {
+  const auto bytes = arch::write_executable(e);
+  const auto read = arch::read_executable(bytes, e.model_name);
+  if (!read.ok()) throw std::runtime_error(read.error().text());
+  if (arch::write_executable(*read) != bytes)
+    throw std::runtime_error("the executable changes in its file");
+  host_runtime::ProgramLimits limits;
+  limits.target = e.target, limits.op_count = e.ops.size();
+  limits.region_bytes = {e.constants.size(), e.fast_arena_bytes, e.slow_arena_bytes};
+  limits.writable = {false, true, true};
+  for (const arch::Program& program : e.programs) {
+    const auto footprint = host_runtime::verify_program(program.words, limits, e.model_name);
+    if (!footprint.ok()) throw std::runtime_error(footprint.error().text());
+  }
+}
 
 class ExecutableRunner {
  public:
