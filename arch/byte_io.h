@@ -1,7 +1,7 @@
-// Reads and writes records as little-endian bytes, field by field, driven by fields(). Integers and enums
-// take their type's width, bool one byte, floats their IEEE bits; strings and vectors start with a u32
-// count. The reader takes untrusted bytes: it never reads past its span, checks every field's range, and
-// after the first problem answers zeros and keeps the message.
+// Reads and writes records as little-endian bytes, field by field, driven by fields(). Integers and
+// enums take their type's width, bool one byte, floats their IEEE bits; strings and vectors start
+// with a u32 count. The reader takes untrusted bytes: it never reads past its span, checks every
+// field's range, and after the first problem answers zeros and keeps the message.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,8 @@ inline constexpr bool kIsVector<std::vector<T>> = true;
 template <std::size_t Bytes>
 using StoredInteger = std::conditional_t<
     Bytes == 1, std::uint8_t,
-    std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+    std::conditional_t<Bytes == 2, std::uint16_t,
+                       std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
 class ByteWriter {
  public:
@@ -41,8 +42,12 @@ class ByteWriter {
         bytes_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(raw) >> (8 * i)));
     }
   }
-  void append(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  void pad_to(std::size_t alignment) { bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment, 0); }
+  void append(std::span<const std::uint8_t> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void pad_to(std::size_t alignment) {
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment, 0);
+  }
   std::size_t size() const { return bytes_.size(); }
   std::vector<std::uint8_t>& bytes() { return bytes_; }
 
@@ -68,7 +73,8 @@ class ByteReader {
     } else if constexpr (std::is_same_v<T, std::string> || kIsVector<T>) {
       const auto count = get<std::uint32_t>();
       // An element takes at least a byte. Growing one by one keeps memory near the file's size.
-      if (ok() && count > remaining()) return fail(field.name, "is longer than the bytes that are left");
+      if (ok() && count > remaining())
+        return fail(field.name, "is longer than the bytes that are left");
       for (std::uint32_t i = 0; i < count && ok(); ++i) {
         value.resize(i + 1);
         read(value.back(), field);

@@ -20,7 +20,9 @@ std::uint64_t fnv1a(std::span<const std::uint8_t> bytes) {
   return hash;
 }
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kConstantAlign - 1) / kConstantAlign * kConstantAlign; }
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kConstantAlign - 1) / kConstantAlign * kConstantAlign;
+}
 
 /// The executable's scalars and operand lists: section kGeneral.
 template <class Self, class V>
@@ -48,7 +50,8 @@ struct Section {
 
 class Parser {
  public:
-  Parser(std::span<const std::uint8_t> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+  Parser(std::span<const std::uint8_t> bytes, const std::string& name)
+      : bytes_(bytes), name_(name) {}
 
   base::Result<Executable> run() {
     DEPUTY_TRY(read_header());
@@ -63,27 +66,33 @@ class Parser {
     DEPUTY_TRY(read_records(SectionId::kPrograms, "programs", e.programs));
     const auto constants = section(SectionId::kConstants);
     e.constants.assign(constants.begin(), constants.end());
-    if (const std::string problem = executable_problem(e); !problem.empty()) return malformed(problem);
+    if (const std::string problem = executable_problem(e); !problem.empty())
+      return malformed(problem);
     return e;
   }
 
  private:
   base::Error malformed(const std::string& what) const {
-    return {base::ErrorKind::kModel, name_, "not a valid executable: " + what, "compile the model again"};
+    return {base::ErrorKind::kModel, name_, "not a valid executable: " + what,
+            "compile the model again"};
   }
 
   base::Status read_header() {
     if (bytes_.size() < kHeaderBytes)
-      return malformed(fmt::format("{} bytes are shorter than the {}-byte header", bytes_.size(), kHeaderBytes));
-    if (std::memcmp(bytes_.data(), kMagic, sizeof kMagic) != 0) return malformed("it does not begin with DPTYEXE");
+      return malformed(
+          fmt::format("{} bytes are shorter than the {}-byte header", bytes_.size(), kHeaderBytes));
+    if (std::memcmp(bytes_.data(), kMagic, sizeof kMagic) != 0)
+      return malformed("it does not begin with DPTYEXE");
     ByteReader header(bytes_.subspan(sizeof kMagic));
     if (const auto version = header.get<std::uint32_t>(); version != kExecutableVersion)
-      return malformed(fmt::format("version {}, this build reads version {}", version, kExecutableVersion));
+      return malformed(
+          fmt::format("version {}, this build reads version {}", version, kExecutableVersion));
     if (const auto count = header.get<std::uint32_t>(); count != kSectionCount)
       return malformed(fmt::format("{} sections instead of {}", count, kSectionCount));
     const auto stored = header.get<std::uint64_t>();
     if (const std::uint64_t computed = fnv1a(bytes_.subspan(kHeaderBytes)); stored != computed)
-      return malformed(fmt::format("the content hash is {:016x}, the header says {:016x}", computed, stored));
+      return malformed(
+          fmt::format("the content hash is {:016x}, the header says {:016x}", computed, stored));
     return {};
   }
 
@@ -95,18 +104,22 @@ class Parser {
       const auto id = table.get<std::uint32_t>(), zero = table.get<std::uint32_t>();
       const auto offset = table.get<std::uint64_t>(), bytes = table.get<std::uint64_t>();
       if (!table.ok()) return malformed("the bytes end inside the section table");
-      if (id != i + 1 || zero != 0) return malformed(fmt::format("section {} has the id {}", i + 1, id));
+      if (id != i + 1 || zero != 0)
+        return malformed(fmt::format("section {} has the id {}", i + 1, id));
       const std::size_t begin = aligned(end);
       if (offset != begin || begin > bytes_.size() || bytes > bytes_.size() - begin)
-        return malformed(fmt::format("section {} ({} bytes at {}) is not where it must be ({}) or leaves the file", id,
-                                     bytes, offset, begin));
+        return malformed(fmt::format(
+            "section {} ({} bytes at {}) is not where it must be ({}) or leaves the file", id,
+            bytes, offset, begin));
       if (std::any_of(bytes_.begin() + static_cast<std::ptrdiff_t>(end),
-                      bytes_.begin() + static_cast<std::ptrdiff_t>(begin), [](std::uint8_t b) { return b != 0; }))
+                      bytes_.begin() + static_cast<std::ptrdiff_t>(begin),
+                      [](std::uint8_t b) { return b != 0; }))
         return malformed(fmt::format("the padding before section {} is not zero", id));
       sections_[i] = {begin, static_cast<std::size_t>(bytes)};
       end = begin + sections_[i].bytes;
     }
-    if (end != bytes_.size()) return malformed(fmt::format("{} bytes follow the last section", bytes_.size() - end));
+    if (end != bytes_.size())
+      return malformed(fmt::format("{} bytes follow the last section", bytes_.size() - end));
     return {};
   }
 
@@ -120,12 +133,14 @@ class Parser {
     ByteReader reader(section(id));
     read(reader);
     if (!reader.ok()) return malformed(fmt::format("section '{}': {}", title, reader.problem()));
-    if (reader.remaining() != 0) return malformed(fmt::format("section '{}' has bytes left over", title));
+    if (reader.remaining() != 0)
+      return malformed(fmt::format("section '{}' has bytes left over", title));
     return {};
   }
   template <class T>
   base::Status read_records(SectionId id, const char* title, std::vector<T>& out) {
-    return read_section(id, title, [&](ByteReader& reader) { reader.read(out, base::Field{.name = title}); });
+    return read_section(id, title,
+                        [&](ByteReader& reader) { reader.read(out, base::Field{.name = title}); });
   }
 
   std::span<const std::uint8_t> bytes_;
@@ -138,9 +153,9 @@ class Parser {
 std::vector<std::uint8_t> write_executable(const Executable& e) {
   ByteWriter general;
   general_fields(e, [&](const auto& member, const base::Field&) { general.put(member); });
-  const std::vector<std::uint8_t> sections[kSectionCount] = {std::move(general.bytes()), record_bytes(e.tensors),
-                                                             record_bytes(e.ops),        record_bytes(e.steps),
-                                                             record_bytes(e.programs),   e.constants};
+  const std::vector<std::uint8_t> sections[kSectionCount] = {
+      std::move(general.bytes()), record_bytes(e.tensors),  record_bytes(e.ops),
+      record_bytes(e.steps),      record_bytes(e.programs), e.constants};
   ByteWriter body;  // everything after the header; offsets count from the file's start
   std::size_t end = kHeaderBytes + kSectionCount * kSectionEntryBytes;
   for (std::uint32_t i = 0; i < kSectionCount; ++i) {
@@ -162,11 +177,13 @@ std::vector<std::uint8_t> write_executable(const Executable& e) {
   }
   std::vector<std::uint8_t>& bytes = file.bytes();
   const std::uint64_t hash = fnv1a(std::span(bytes).subspan(kHeaderBytes));
-  for (std::size_t i = 0; i < sizeof hash; ++i) bytes[kHashAt + i] = static_cast<std::uint8_t>(hash >> (8 * i));
+  for (std::size_t i = 0; i < sizeof hash; ++i)
+    bytes[kHashAt + i] = static_cast<std::uint8_t>(hash >> (8 * i));
   return std::move(bytes);
 }
 
-base::Result<Executable> read_executable(std::span<const std::uint8_t> bytes, const std::string& name) {
+base::Result<Executable> read_executable(std::span<const std::uint8_t> bytes,
+                                         const std::string& name) {
   return Parser(bytes, name).run();
 }
 

@@ -1,5 +1,5 @@
-// Whether an executable makes sense: every enum, index, size and place. read_executable asks this of files
-// from outside; a writer can ask it of its own work.
+// Whether an executable makes sense: every enum, index, size and place. read_executable asks this
+// of files from outside; a writer can ask it of its own work.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace deputy::arch {
 
-/// The first thing wrong, in words; empty when the executable is sound. The command streams' words are not
-/// looked at: the runtime's verifier does that.
+/// The first thing wrong, in words; empty when the executable is sound. The command streams' words
+/// are not looked at: the runtime's verifier does that.
 std::string executable_problem(const Executable& executable);
 
 }  // namespace deputy::arch

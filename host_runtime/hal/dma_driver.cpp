@@ -22,8 +22,12 @@ DmaDriver::~DmaDriver() {
   if (chain_.bytes != 0) port_.free(chain_);
 }
 
-std::uint32_t DmaDriver::read(std::uint32_t offset) const { return port_.read32(arch::kDmaBase + offset); }
-void DmaDriver::write(std::uint32_t offset, std::uint32_t value) { port_.write32(arch::kDmaBase + offset, value); }
+std::uint32_t DmaDriver::read(std::uint32_t offset) const {
+  return port_.read32(arch::kDmaBase + offset);
+}
+void DmaDriver::write(std::uint32_t offset, std::uint32_t value) {
+  port_.write32(arch::kDmaBase + offset, value);
+}
 
 base::Status DmaDriver::probe() {
   const std::uint32_t expected = arch::dma_registers()[0].reset;
@@ -40,7 +44,8 @@ base::Status DmaDriver::reset() {
   std::uint32_t status = read(reg::kStatus);
   for (int poll = 0; poll < kResetPolls && status != 0; ++poll) status = read(reg::kStatus);
   if (status != 0)
-    return hardware_fault(fmt::format("STATUS still reads {:#x} after a reset", status), "the engine does not answer");
+    return hardware_fault(fmt::format("STATUS still reads {:#x} after a reset", status),
+                          "the engine does not answer");
   write(reg::kIrqEnable, arch::kIrqDone | arch::kIrqFailed);
   intc_.acknowledge(arch::IrqLine::kDma);
   return {};
@@ -54,10 +59,12 @@ base::Status DmaDriver::reserve(std::uint64_t bytes) {
   return {};
 }
 
-base::Status DmaDriver::run(std::span<const arch::DmaDescriptor> descriptors, std::uint64_t deadline_ps) {
+base::Status DmaDriver::run(std::span<const arch::DmaDescriptor> descriptors,
+                            std::uint64_t deadline_ps) {
   if (descriptors.empty()) return {};
   const std::uint64_t each =
-      (static_cast<std::uint64_t>(arch::packed_words<arch::DmaDescriptor>()) * 4 + kDescriptorAlign - 1) /
+      (static_cast<std::uint64_t>(arch::packed_words<arch::DmaDescriptor>()) * 4 +
+       kDescriptorAlign - 1) /
       kDescriptorAlign * kDescriptorAlign;
   DEPUTY_TRY(reserve(each * descriptors.size()));
   for (std::size_t i = 0; i < descriptors.size(); ++i) {
@@ -65,7 +72,8 @@ base::Status DmaDriver::run(std::span<const arch::DmaDescriptor> descriptors, st
     d.next = i + 1 < descriptors.size() ? chain_.address + each * (i + 1) : 0;
     if (const char* bad = arch::first_bad_field(d))
       return Error{base::ErrorKind::kUnsupported, "dma",
-                   fmt::format("descriptor {}: {} does not fit its field", i, bad), "split the copy"};
+                   fmt::format("descriptor {}: {} does not fit its field", i, bad),
+                   "split the copy"};
     std::vector<std::uint32_t> words;
     arch::pack(d, words);
     std::uint8_t* to = chain_.host + each * i;
@@ -81,24 +89,29 @@ base::Status DmaDriver::run(std::span<const arch::DmaDescriptor> descriptors, st
   if (!causes.ok()) return recovered(causes.error());
   const std::uint32_t status = read(reg::kStatus), progress = read(reg::kProgress);
   if (*causes == 0)
-    return recovered(hardware_fault(
-        fmt::format("DMA time-out: {} of {} descriptors completed, STATUS {:#x}{}", progress, descriptors.size(), status,
-                    status & arch::kStatusRunning ? "" : ": the chain has ended, but its interrupt never came"),
-        "the engine was reset; the destination's bytes are not valid"));
+    return recovered(
+        hardware_fault(fmt::format("DMA time-out: {} of {} descriptors completed, STATUS {:#x}{}",
+                                   progress, descriptors.size(), status,
+                                   status & arch::kStatusRunning
+                                       ? ""
+                                       : ": the chain has ended, but its interrupt never came"),
+                       "the engine was reset; the destination's bytes are not valid"));
   const std::uint32_t mask = arch::kStatusRunning | arch::kStatusDone | arch::kStatusError;
   if ((status & mask) != arch::kStatusDone || (*causes & arch::kIrqFailed)) {
-    const std::uint64_t address = read(reg::kErrAddrLo) | std::uint64_t{read(reg::kErrAddrHi)} << 32;
+    const std::uint64_t address = read(reg::kErrAddrLo) | std::uint64_t{read(reg::kErrAddrHi)}
+                                                              << 32;
     return recovered(hardware_fault(
         fmt::format("DMA fault: {}; descriptor {} of {}, bus address {:#x}",
-                    arch::dma_error_text(static_cast<arch::DmaError>(status >> 8 & 0xFF)), progress, descriptors.size(),
-                    address),
+                    arch::dma_error_text(static_cast<arch::DmaError>(status >> 8 & 0xFF)), progress,
+                    descriptors.size(), address),
         "the engine was reset; the destination's bytes are not valid"));
   }
   return {};
 }
 
 Error DmaDriver::recovered(Error error) {
-  if (const base::Status status = reset(); !status.ok()) error.message += "; then " + status.error().message;
+  if (const base::Status status = reset(); !status.ok())
+    error.message += "; then " + status.error().message;
   return error;
 }
 

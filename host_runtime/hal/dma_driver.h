@@ -23,9 +23,10 @@ class DmaDriver {
   base::Status probe();
   base::Status reset();
 
-  /// Copies by these descriptors, in order; their `next` is filled in here. Blocks until all are done or
-  /// `deadline_ps` (absolute) passes. Cache maintenance of the copied bytes is the caller's. kHardwareFault:
-  /// the engine's account; it has then been reset. kConfig: no memory for the descriptors.
+  /// Copies by these descriptors, in order; their `next` is filled in here. Blocks until all are
+  /// done or `deadline_ps` (absolute) passes. Cache maintenance of the copied bytes is the
+  /// caller's. kHardwareFault: the engine's account; it has then been reset. kConfig: no memory for
+  /// the descriptors.
   base::Status run(std::span<const arch::DmaDescriptor> descriptors, std::uint64_t deadline_ps);
 
  private:

@@ -28,7 +28,9 @@ void IntcDriver::enable(arch::IrqLine line) {
   port_.write32(at(reg::kEnableSet), bit(line));
 }
 void IntcDriver::disable(arch::IrqLine line) { port_.write32(at(reg::kEnableClear), bit(line)); }
-bool IntcDriver::pending(arch::IrqLine line) { return (port_.read32(at(reg::kPending)) & bit(line)) != 0; }
+bool IntcDriver::pending(arch::IrqLine line) {
+  return (port_.read32(at(reg::kPending)) & bit(line)) != 0;
+}
 void IntcDriver::acknowledge(arch::IrqLine line) { port_.write32(at(reg::kPending), bit(line)); }
 
 base::Result<std::uint32_t> IntcDriver::wait(arch::IrqLine line, std::uint64_t irq_status,
@@ -38,7 +40,8 @@ base::Result<std::uint32_t> IntcDriver::wait(arch::IrqLine line, std::uint64_t i
     for (int round = 0; round == 0 || now != 0; ++round) {
       if (round == kServiceRounds)
         return base::Error{base::ErrorKind::kHardwareFault, "intc",
-                           fmt::format("interrupt line {} stays up: IRQ_STATUS still reads {:#x} after {} acknowledgements",
+                           fmt::format("interrupt line {} stays up: IRQ_STATUS still reads {:#x} "
+                                       "after {} acknowledgements",
                                        static_cast<std::uint32_t>(line), now, kServiceRounds),
                            "the engine does not answer or is broken"};
       if (now != 0) port_.write32(irq_status, now);

@@ -1,5 +1,5 @@
-// The NPU's driver: identification, reset, region binding, one job at a time, and an account of what went
-// wrong. Register meanings are arch/registers.h.
+// The NPU's driver: identification, reset, region binding, one job at a time, and an account of
+// what went wrong. Register meanings are arch/registers.h.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ class NpuDriver {
   /// Both must outlive the driver.
   NpuDriver(HwPort& port, IntcDriver& intc) : port_(port), intc_(intc) {}
 
-  /// Checks the ID register, resets the engine and enables its interrupt. kHardwareFault when there is no NPU
-  /// of this ISA version.
+  /// Checks the ID register, resets the engine and enables its interrupt. kHardwareFault when there
+  /// is no NPU of this ISA version.
   base::Status probe();
 
-  /// Compares what a program was compiled for with CONFIG0 to CONFIG2; kConfig names the first field that
-  /// differs and what to do. Fields that only change timing are not visible here.
+  /// Compares what a program was compiled for with CONFIG0 to CONFIG2; kConfig names the first
+  /// field that differs and what to do. Fields that only change timing are not visible here.
   base::Status check_target(const arch::NpuConfig& target, const std::string& program) const;
 
   /// Drops any job, clears the registers, and programs the regions and the interrupt again.
@@ -36,9 +36,9 @@ class NpuDriver {
   /// Starts the command stream at `address`. One job at a time: wait() must have returned.
   base::Status submit(std::uint64_t address, std::uint64_t bytes);
 
-  /// Blocks until the job ends or `deadline_ps` (absolute) passes. Success is done and no error. Otherwise
-  /// kHardwareFault, with the fault registers in words, or whether the job still moved when its time was up;
-  /// the engine has then been reset and takes new jobs.
+  /// Blocks until the job ends or `deadline_ps` (absolute) passes. Success is done and no error.
+  /// Otherwise kHardwareFault, with the fault registers in words, or whether the job still moved
+  /// when its time was up; the engine has then been reset and takes new jobs.
   base::Status wait(std::uint64_t deadline_ps);
 
   /// The tag of the instruction the last job stopped at, if it ended with a fault the NPU reported.

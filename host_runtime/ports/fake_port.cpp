@@ -37,7 +37,8 @@ void FakePort::finish(Device device, std::uint32_t error) {
   const bool npu = device == kNpu;
   set(device, npu ? npu_reg::kStatus : dma_reg::kStatus,
       error == 0 ? arch::kStatusDone : arch::kStatusError | error << 8);
-  set(device, npu ? npu_reg::kIrqStatus : dma_reg::kIrqStatus, error == 0 ? arch::kIrqDone : arch::kIrqFailed);
+  set(device, npu ? npu_reg::kIrqStatus : dma_reg::kIrqStatus,
+      error == 0 ? arch::kIrqDone : arch::kIrqFailed);
 }
 
 std::uint8_t* FakePort::at(std::uint64_t address, std::uint64_t bytes) {
@@ -63,7 +64,8 @@ std::uint32_t FakePort::read32(std::uint64_t address) {
   run_events_until(now_ + kRegisterPs);
   Place place;
   if (!find(address, place)) return 0xFFFFFFFF;
-  if (place.device == kIntc && place.offset == intc_reg::kEnableSet) place.offset = intc_reg::kEnable;
+  if (place.device == kIntc && place.offset == intc_reg::kEnableSet)
+    place.offset = intc_reg::kEnable;
   return devices_[place.device].bus_read(place.offset);
 }
 
@@ -76,11 +78,13 @@ void FakePort::write32(std::uint64_t address, std::uint32_t value) {
     write_controller(place.offset, value);
   } else {
     const bool npu = place.device == kNpu;
-    if (place.offset == (npu ? npu_reg::kReset : dma_reg::kReset) && (value & 1)) reset_device(place.device);
+    if (place.offset == (npu ? npu_reg::kReset : dma_reg::kReset) && (value & 1))
+      reset_device(place.device);
     if (place.offset == (npu ? npu_reg::kCmd : dma_reg::kCmd) && (value & 1))
       devices_[place.device].set(npu ? npu_reg::kStatus : dma_reg::kStatus, arch::kStatusRunning);
   }
-  if (const auto hook = hooks_.find({place.device, place.offset}); hook != hooks_.end()) hook->second(value);
+  if (const auto hook = hooks_.find({place.device, place.offset}); hook != hooks_.end())
+    hook->second(value);
   update_lines();
 }
 
@@ -92,7 +96,8 @@ void FakePort::write_controller(std::uint32_t offset, std::uint32_t value) {
     intc.set(intc_reg::kEnableSet, 0);
   }
   if (offset == intc_reg::kEnableClear) intc.set(intc_reg::kEnable, enable & ~value);
-  if (offset == intc_reg::kForce) intc.set(intc_reg::kPending, intc.get(intc_reg::kPending) | value);
+  if (offset == intc_reg::kForce)
+    intc.set(intc_reg::kPending, intc.get(intc_reg::kPending) | value);
 }
 
 void FakePort::reset_device(Device device) {
@@ -100,7 +105,9 @@ void FakePort::reset_device(Device device) {
   events_.clear();
   if (device != kNpu) return;
   const auto& mac = npu_.mac;
-  const auto bits = [](std::int32_t value, int shift) { return static_cast<std::uint32_t>(value) << shift; };
+  const auto bits = [](std::int32_t value, int shift) {
+    return static_cast<std::uint32_t>(value) << shift;
+  };
   devices_[kNpu].set(npu_reg::kConfig0, bits(mac.oc_lanes - 1, 0) | bits(mac.ic_lanes - 1, 8) |
                                             bits(mac.pixels - 1, 16) | bits(mac.dw_taps, 24));
   devices_[kNpu].set(npu_reg::kConfig1, static_cast<std::uint32_t>(npu_.spm.bytes));
@@ -112,9 +119,10 @@ void FakePort::update_lines() {
     return (devices_[device].get(status) & devices_[device].get(enable)) != 0 ? 1u : 0u;
   };
   auto& intc = devices_[kIntc];
-  const std::uint32_t raw =
-      level(kNpu, npu_reg::kIrqStatus, npu_reg::kIrqEnable) << static_cast<int>(arch::IrqLine::kNpu) |
-      level(kDma, dma_reg::kIrqStatus, dma_reg::kIrqEnable) << static_cast<int>(arch::IrqLine::kDma);
+  const std::uint32_t raw = level(kNpu, npu_reg::kIrqStatus, npu_reg::kIrqEnable)
+                                << static_cast<int>(arch::IrqLine::kNpu) |
+                            level(kDma, dma_reg::kIrqStatus, dma_reg::kIrqEnable)
+                                << static_cast<int>(arch::IrqLine::kDma);
   const std::uint32_t rising = raw & ~intc.get(intc_reg::kRaw) & intc.get(intc_reg::kEnable);
   intc.set(intc_reg::kRaw, raw);
   if (!lose_interrupts_) intc.set(intc_reg::kPending, intc.get(intc_reg::kPending) | rising);
@@ -138,14 +146,16 @@ bool FakePort::wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
   return pending();
 }
 
-base::Result<SharedMemory> FakePort::alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
+base::Result<SharedMemory> FakePort::alloc(MemoryKind kind, std::uint64_t bytes,
+                                           std::uint64_t align) {
   const int k = static_cast<int>(kind);
   const auto& map = arch::kMemoryMap[kind == MemoryKind::kSram ? 0 : 4];
   const std::uint64_t address = (next_[k] + align - 1) / align * align;
   if (address - map.base > limit_[k] || bytes > limit_[k] - (address - map.base))
-    return base::Error{base::ErrorKind::kConfig, map.name,
-                       fmt::format("{} bytes do not fit into what is left of {} bytes", bytes, limit_[k]),
-                       "use a larger memory or a smaller model"};
+    return base::Error{
+        base::ErrorKind::kConfig, map.name,
+        fmt::format("{} bytes do not fit into what is left of {} bytes", bytes, limit_[k]),
+        "use a larger memory or a smaller model"};
   // A byte more than asked for keeps two blocks from sharing an address when one is empty.
   next_[k] = address + bytes + 1;
   auto& block = blocks_[address];

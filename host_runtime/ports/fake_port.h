@@ -1,9 +1,10 @@
-// A HwPort without hardware, for unit tests: byte arrays for memory, register files with the documented
-// access rules for the NPU, the DMA engine and the interrupt controller, and virtual time. What a device
-// does is scripted by the test: hooks on register accesses, and events at a later time.
+// A HwPort without hardware, for unit tests: byte arrays for memory, register files with the
+// documented access rules for the NPU, the DMA engine and the interrupt controller, and virtual
+// time. What a device does is scripted by the test: hooks on register accesses, and events at a
+// later time.
 //
-// Time: a register access takes kRegisterPs, cache maintenance and CPU work nothing, wait_irq() until the
-// interrupt or the deadline. Everything is deterministic.
+// Time: a register access takes kRegisterPs, cache maintenance and CPU work nothing, wait_irq()
+// until the interrupt or the deadline. Everything is deterministic.
 #pragma once
 
 #include <functional>
@@ -28,18 +29,24 @@ class FakePort : public HwPort {
 
   // The script.
   /// Called after a write to this register has taken effect.
-  void on_write(Device device, std::uint32_t offset, Hook hook) { hooks_[{device, offset}] = std::move(hook); }
+  void on_write(Device device, std::uint32_t offset, Hook hook) {
+    hooks_[{device, offset}] = std::move(hook);
+  }
   /// Calls `event` `delay_ps` from now; a reset of the NPU or the DMA engine drops all events.
   void after(std::uint64_t delay_ps, std::function<void()> event);
   /// Sets a device register, past all access rules; interrupt lines follow.
   void set(Device device, std::uint32_t offset, std::uint32_t value);
-  std::uint32_t get(Device device, std::uint32_t offset) const { return devices_[device].get(offset); }
+  std::uint32_t get(Device device, std::uint32_t offset) const {
+    return devices_[device].get(offset);
+  }
   /// Ends a job or chain as the hardware would: STATUS, IRQ_STATUS and the line. error 0: success.
   void finish(Device device, std::uint32_t error = 0);
   /// While on, no edge of an interrupt line reaches the controller.
   void lose_interrupts(bool on) { lose_interrupts_ = on; }
   void set_functional(bool on) { functional_ = on; }
-  void limit_memory(MemoryKind kind, std::uint64_t bytes) { limit_[static_cast<int>(kind)] = bytes; }
+  void limit_memory(MemoryKind kind, std::uint64_t bytes) {
+    limit_[static_cast<int>(kind)] = bytes;
+  }
 
   // What happened.
   struct Maintenance {
@@ -61,15 +68,19 @@ class FakePort : public HwPort {
   std::uint32_t read32(std::uint64_t address) override;
   void write32(std::uint64_t address, std::uint32_t value) override;
   std::uint64_t bus_errors() const override { return bus_errors_; }
-  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) override;
+  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes,
+                                   std::uint64_t align) override;
   void free(const SharedMemory& memory) override;
-  void clean(std::uint64_t address, std::uint64_t bytes) override { maintenance.push_back({true, address, bytes}); }
+  void clean(std::uint64_t address, std::uint64_t bytes) override {
+    maintenance.push_back({true, address, bytes});
+  }
   void invalidate(std::uint64_t address, std::uint64_t bytes) override {
     maintenance.push_back({false, address, bytes});
   }
   bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) override;
   std::uint64_t now_ps() override { return now_; }
-  void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) override {
+  void charge(CpuKernel kernel, std::uint64_t amount,
+              std::span<const MemoryTouch> touches) override {
     charges.push_back({kernel, amount, {touches.begin(), touches.end()}});
   }
   bool functional() const override { return functional_; }

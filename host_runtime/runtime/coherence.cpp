@@ -50,7 +50,8 @@ void Coherence::settle(std::uint64_t begin, std::uint64_t end, State state) {
     // Neighbours are one block of maintenance.
     const std::uint64_t from = range->first;
     std::uint64_t to = from;
-    while (range != ranges_.end() && range->first == to && range->first < end && range->second.state == state) {
+    while (range != ranges_.end() && range->first == to && range->first < end &&
+           range->second.state == state) {
       to = range->second.end;
       range = ranges_.erase(range);
     }

@@ -1,6 +1,7 @@
-// Who wrote each cache line of shared memory last, so that exactly the needed cache maintenance is done: a
-// line the CPU wrote is cleaned before an engine reads or overwrites it (a later eviction would undo the
-// engine's write), a line an engine wrote is invalidated before the CPU reads it or writes a part of it.
+// Who wrote each cache line of shared memory last, so that exactly the needed cache maintenance is
+// done: a line the CPU wrote is cleaned before an engine reads or overwrites it (a later eviction
+// would undo the engine's write), a line an engine wrote is invalidated before the CPU reads it or
+// writes a part of it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace deputy::host_runtime {
 
-inline constexpr std::uint64_t kCacheLine = 64;  ///< the largest line of a host this runtime supports
+inline constexpr std::uint64_t kCacheLine =
+    64;  ///< the largest line of a host this runtime supports
 
 class Coherence {
  public:
@@ -37,7 +39,8 @@ class Coherence {
   void split(std::uint64_t address);
 
   HwPort& port_;
-  std::map<std::uint64_t, Range> ranges_;  ///< by begin; whole lines, disjoint; a line in none is clean
+  std::map<std::uint64_t, Range>
+      ranges_;  ///< by begin; whole lines, disjoint; a line in none is clean
 };
 
 }  // namespace deputy::host_runtime

@@ -18,12 +18,14 @@ using base::ErrorKind;
 constexpr std::uint64_t kBufferAlign = 64;
 
 bool overlap(const MemoryTouch& a, const MemoryTouch& b) {
-  return a.bytes != 0 && b.bytes != 0 && a.address < b.address + b.bytes && b.address < a.address + a.bytes;
+  return a.bytes != 0 && b.bytes != 0 && a.address < b.address + b.bytes &&
+         b.address < a.address + a.bytes;
 }
 
 class Loader {
  public:
-  Loader(HwPort& port, const std::string& name) : port_(port), name_(name), model_(std::make_unique<LoadedModel>(port)) {}
+  Loader(HwPort& port, const std::string& name)
+      : port_(port), name_(name), model_(std::make_unique<LoadedModel>(port)) {}
 
   base::Result<std::unique_ptr<LoadedModel>> run(std::span<const std::uint8_t> file) {
     DEPUTY_ASSIGN(model_->executable, arch::read_executable(file, name_));
@@ -32,7 +34,8 @@ class Loader {
     DEPUTY_TRY(allocate());
     for (const arch::Step& step : exe().steps) {
       model_->host_steps.emplace_back();
-      if (step.kind == arch::StepKind::kHost) DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
+      if (step.kind == arch::StepKind::kHost)
+        DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
     }
     if (!exe().programs.empty()) {
       DEPUTY_TRY(model_->intc.probe());
@@ -54,20 +57,24 @@ class Loader {
     limits.region_bytes[static_cast<int>(Region::kConstants)] = exe().constants.size();
     limits.region_bytes[static_cast<int>(Region::kFastArena)] = exe().fast_arena_bytes;
     limits.region_bytes[static_cast<int>(Region::kSlowArena)] = exe().slow_arena_bytes;
-    limits.writable[static_cast<int>(Region::kFastArena)] = limits.writable[static_cast<int>(Region::kSlowArena)] = true;
+    limits.writable[static_cast<int>(Region::kFastArena)] =
+        limits.writable[static_cast<int>(Region::kSlowArena)] = true;
     limits.op_count = exe().ops.size();
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
-      DEPUTY_ASSIGN(auto footprint,
-                    verify_program(exe().programs[i].words, limits, fmt::format("{}, program {}", name_, i)));
+      DEPUTY_ASSIGN(auto footprint, verify_program(exe().programs[i].words, limits,
+                                                   fmt::format("{}, program {}", name_, i)));
       footprints_.push_back(std::move(footprint));
     }
     return {};
   }
 
   base::Status allocate() {
-    DEPUTY_ASSIGN(model_->constants, SharedBuffer::make(port_, MemoryKind::kDram, exe().constants.size(), kBufferAlign));
-    DEPUTY_ASSIGN(model_->fast_arena, SharedBuffer::make(port_, MemoryKind::kSram, exe().fast_arena_bytes, kBufferAlign));
-    DEPUTY_ASSIGN(model_->slow_arena, SharedBuffer::make(port_, MemoryKind::kDram, exe().slow_arena_bytes, kBufferAlign));
+    DEPUTY_ASSIGN(model_->constants, SharedBuffer::make(port_, MemoryKind::kDram,
+                                                        exe().constants.size(), kBufferAlign));
+    DEPUTY_ASSIGN(model_->fast_arena, SharedBuffer::make(port_, MemoryKind::kSram,
+                                                         exe().fast_arena_bytes, kBufferAlign));
+    DEPUTY_ASSIGN(model_->slow_arena, SharedBuffer::make(port_, MemoryKind::kDram,
+                                                         exe().slow_arena_bytes, kBufferAlign));
     if (const SharedBuffer& constants = model_->constants; constants.bytes() != 0) {
       std::memcpy(constants.host(), exe().constants.data(), constants.bytes());
       port_.clean(constants.address(), constants.bytes());
@@ -75,10 +82,12 @@ class Loader {
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
       const auto& words = exe().programs[i].words;
       LoadedProgram& program = model_->programs.emplace_back();
-      DEPUTY_ASSIGN(program.stream, SharedBuffer::make(port_, MemoryKind::kDram, words.size() * 4, kBufferAlign));
+      DEPUTY_ASSIGN(program.stream,
+                    SharedBuffer::make(port_, MemoryKind::kDram, words.size() * 4, kBufferAlign));
       std::uint8_t* to = program.stream.host();
       for (const std::uint32_t word : words)
-        for (int shift = 0; shift < 32; shift += 8) *to++ = static_cast<std::uint8_t>(word >> shift);
+        for (int shift = 0; shift < 32; shift += 8)
+          *to++ = static_cast<std::uint8_t>(word >> shift);
       port_.clean(program.stream.address(), program.stream.bytes());
       program.budget_ps = footprints_[i].budget_ps;
       program.reads = addresses(footprints_[i].reads);
@@ -103,9 +112,12 @@ class Loader {
     const auto add = [&](std::uint32_t id, bool write) {
       const arch::TensorView view = id == arch::kNoTensor ? arch::TensorView{} : model_->view(id);
       (write ? out.outputs : out.inputs).push_back(view);
-      if (!write) known.push_back(view && !exe().tensors[id].constant ? arch::TensorView{view.desc, nullptr} : view);
+      if (!write)
+        known.push_back(view && !exe().tensors[id].constant ? arch::TensorView{view.desc, nullptr}
+                                                            : view);
       if (!view) return;
-      if (const MemoryTouch touch = model_->touch(id, write); touch.bytes != 0) out.touches.push_back(touch);
+      if (const MemoryTouch touch = model_->touch(id, write); touch.bytes != 0)
+        out.touches.push_back(touch);
     };
     for (const std::uint32_t id : step.inputs) add(id, false);
     for (const std::uint32_t id : step.outputs) add(id, true);
@@ -113,11 +125,14 @@ class Loader {
     const std::string where = fmt::format("{}, {} '{}'", name_, arch::op_name(op.kind), op.name);
     for (std::size_t i = 0; i < out.touches.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if ((out.touches[i].write || out.touches[j].write) && overlap(out.touches[i], out.touches[j]))
-          return Error{ErrorKind::kModel, where, "its outputs overlap its operands in memory", "compile the model again"};
+        if ((out.touches[i].write || out.touches[j].write) &&
+            overlap(out.touches[i], out.touches[j]))
+          return Error{ErrorKind::kModel, where, "its outputs overlap its operands in memory",
+                       "compile the model again"};
     std::vector<arch::TensorView> results;  // outputs have no data yet either
     for (const arch::TensorView& view : out.outputs) results.push_back({view.desc, nullptr});
-    if (const base::Status status = check_host_op(op.kind, step.attrs, known, results); !status.ok()) {
+    if (const base::Status status = check_host_op(op.kind, step.attrs, known, results);
+        !status.ok()) {
       Error error = status.error();
       error.where = where;
       return error;
@@ -137,9 +152,12 @@ class Loader {
 
 const SharedBuffer& LoadedModel::region(Region region) const {
   switch (region) {
-    case Region::kConstants: return constants;
-    case Region::kFastArena: return fast_arena;
-    case Region::kSlowArena: return slow_arena;
+    case Region::kConstants:
+      return constants;
+    case Region::kFastArena:
+      return fast_arena;
+    case Region::kSlowArena:
+      return slow_arena;
   }
   DEPUTY_CHECK(false, "read_executable checked the region");
 }
@@ -159,7 +177,8 @@ MemoryTouch LoadedModel::touch(std::uint32_t tensor, bool write) const {
   return {region(t.region).address() + t.offset, static_cast<std::uint64_t>(t.desc.bytes()), write};
 }
 
-base::Result<std::unique_ptr<LoadedModel>> load_model(HwPort& port, std::span<const std::uint8_t> file,
+base::Result<std::unique_ptr<LoadedModel>> load_model(HwPort& port,
+                                                      std::span<const std::uint8_t> file,
                                                       const std::string& name) {
   return Loader(port, name).run(file);
 }

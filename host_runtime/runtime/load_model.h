@@ -1,5 +1,5 @@
-// What a session needs and no run changes: the verified executable, its memory on the SoC, its operators
-// and programs ready to start.
+// What a session needs and no run changes: the verified executable, its memory on the SoC, its
+// operators and programs ready to start.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct AddressRange {
 /// A host operator with its operands resolved.
 struct HostStep {
   arch::OpKind kind = arch::OpKind::CONV_2D;
-  const arch::OpAttrs* attrs = nullptr;           ///< in the executable
+  const arch::OpAttrs* attrs = nullptr;  ///< in the executable
   std::vector<arch::TensorView> inputs, outputs;
-  std::vector<MemoryTouch> touches;               ///< its operands' bytes
+  std::vector<MemoryTouch> touches;  ///< its operands' bytes
   std::vector<HostWork> work;
 };
 
@@ -42,7 +42,7 @@ struct LoadedModel {
 
   arch::Executable executable;
   SharedBuffer constants, fast_arena, slow_arena;
-  std::vector<HostStep> host_steps;      ///< by step; empty records at NPU steps
+  std::vector<HostStep> host_steps;  ///< by step; empty records at NPU steps
   std::vector<LoadedProgram> programs;
   IntcDriver intc;
   NpuDriver npu;
@@ -54,9 +54,10 @@ struct LoadedModel {
   MemoryTouch touch(std::uint32_t tensor, bool write) const;
 };
 
-/// See Session::load. `port` must outlive the model. Loading is the boot loader's work and costs no modelled
-/// time except register accesses and the cleaning of what it wrote.
-base::Result<std::unique_ptr<LoadedModel>> load_model(HwPort& port, std::span<const std::uint8_t> file,
+/// See Session::load. `port` must outlive the model. Loading is the boot loader's work and costs no
+/// modelled time except register accesses and the cleaning of what it wrote.
+base::Result<std::unique_ptr<LoadedModel>> load_model(HwPort& port,
+                                                      std::span<const std::uint8_t> file,
                                                       const std::string& name);
 
 }  // namespace deputy::host_runtime

@@ -1,5 +1,5 @@
-// A session in two halves: LoadedModel (load_model.h) holds what does not change between runs, Session runs
-// its steps.
+// A session in two halves: LoadedModel (load_model.h) holds what does not change between runs,
+// Session runs its steps.
 #include "host_runtime/runtime/session.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,10 @@ using base::ErrorKind;
 class SynchronousSession final : public Session {
  public:
   SynchronousSession(HwPort& port, std::unique_ptr<LoadedModel> model)
-      : port_(port), coherence_(port), model_(std::move(model)), outputs_(executable().outputs.size()) {}
+      : port_(port),
+        coherence_(port),
+        model_(std::move(model)),
+        outputs_(executable().outputs.size()) {}
 
   const arch::Executable& executable() const override { return model_->executable; }
   const InferenceRecord& record() const override { return record_; }
@@ -51,18 +54,22 @@ class SynchronousSession final : public Session {
 
   base::Result<std::vector<std::uint8_t>> read_tensor(std::uint32_t tensor) const override {
     const auto error = [&](std::string what, std::string remedy) {
-      return Error{ErrorKind::kInput, fmt::format("tensor {}", tensor), std::move(what), std::move(remedy)};
+      return Error{ErrorKind::kInput, fmt::format("tensor {}", tensor), std::move(what),
+                   std::move(remedy)};
     };
     if (tensor >= executable().tensors.size())
       return error(fmt::format("the model has {} tensors", executable().tensors.size()), "");
-    if (!port_.functional()) return error("only time was simulated, there are no values", "run without timing-only");
+    if (!port_.functional())
+      return error("only time was simulated, there are no values", "run without timing-only");
     if (state_ == State::kNew) return error("nothing has run yet", "call run() first");
-    if (state_ == State::kFailed) return error("the last run failed, its values are not valid", "run again");
+    if (state_ == State::kFailed)
+      return error("the last run failed, its values are not valid", "run again");
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       if (executable().outputs[i] == tensor) return outputs_[i];
     const arch::TensorView view = model_->view(tensor);
     if (view.data == nullptr)
-      return error(fmt::format("'{}' lived only inside the NPU", view.desc->name), "compile with all tensors kept");
+      return error(fmt::format("'{}' lived only inside the NPU", view.desc->name),
+                   "compile with all tensors kept");
     return std::vector<std::uint8_t>(view.data, view.data + view.desc->bytes());
   }
 
@@ -72,14 +79,15 @@ class SynchronousSession final : public Session {
   base::Status check_inputs(std::span<const std::vector<std::uint8_t>> inputs) const {
     const auto& ids = executable().inputs;
     if (inputs.size() != ids.size())
-      return Error{ErrorKind::kInput, executable().model_name,
-                   fmt::format("the model takes {} inputs, {} were given", ids.size(), inputs.size()), ""};
+      return Error{
+          ErrorKind::kInput, executable().model_name,
+          fmt::format("the model takes {} inputs, {} were given", ids.size(), inputs.size()), ""};
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const arch::TensorDesc& desc = executable().tensors[ids[i]].desc;
       if (inputs[i].size() != static_cast<std::size_t>(desc.bytes()))
         return Error{ErrorKind::kInput, fmt::format("input {} '{}'", i, desc.name),
-                     fmt::format("{} bytes expected ({} {}), {} given", desc.bytes(), dtype_name(desc.dtype),
-                                 shape_text(desc.shape), inputs[i].size()),
+                     fmt::format("{} bytes expected ({} {}), {} given", desc.bytes(),
+                                 dtype_name(desc.dtype), shape_text(desc.shape), inputs[i].size()),
                      "give the tensor's bytes, little-endian, in C order"};
     }
     return {};
@@ -96,7 +104,8 @@ class SynchronousSession final : public Session {
       const MemoryTouch touch = model_->touch(executable().inputs[i], true);
       if (touch.bytes == 0) continue;
       coherence_.before_cpu_write(touch.address, touch.bytes);
-      if (port_.functional()) std::memcpy(model_->view(executable().inputs[i]).data, inputs[i].data(), touch.bytes);
+      if (port_.functional())
+        std::memcpy(model_->view(executable().inputs[i]).data, inputs[i].data(), touch.bytes);
       charge_copy(touch);
     }
   }
@@ -107,16 +116,19 @@ class SynchronousSession final : public Session {
       outputs_[i].resize(touch.bytes);
       if (touch.bytes == 0) continue;
       coherence_.before_cpu_read(touch.address, touch.bytes);
-      if (port_.functional()) std::memcpy(outputs_[i].data(), model_->view(executable().outputs[i]).data, touch.bytes);
+      if (port_.functional())
+        std::memcpy(outputs_[i].data(), model_->view(executable().outputs[i]).data, touch.bytes);
       charge_copy(touch);
     }
   }
 
   base::Status run_host(const HostStep& step) {
     for (const MemoryTouch& t : step.touches)
-      t.write ? coherence_.before_cpu_write(t.address, t.bytes) : coherence_.before_cpu_read(t.address, t.bytes);
+      t.write ? coherence_.before_cpu_write(t.address, t.bytes)
+              : coherence_.before_cpu_read(t.address, t.bytes);
     if (port_.functional())
-      DEPUTY_TRY(run_host_op(step.kind, *step.attrs, step.inputs, step.outputs, executable().numerics));
+      DEPUTY_TRY(
+          run_host_op(step.kind, *step.attrs, step.inputs, step.outputs, executable().numerics));
     // The operator's memory traffic goes with its first kind of work.
     std::span<const MemoryTouch> touches = step.touches;
     for (const HostWork& work : step.work) {
@@ -145,7 +157,8 @@ class SynchronousSession final : public Session {
       const arch::SourceOp& source = executable().ops[*op];
       what += fmt::format("{}{} '{}'", host ? "" : ", ", arch::op_name(source.kind), source.name);
     }
-    error.where = fmt::format("step {} ({}){}{}", index, what, error.where.empty() ? "" : ": ", error.where);
+    error.where =
+        fmt::format("step {} ({}){}{}", index, what, error.where.empty() ? "" : ": ", error.where);
     return error;
   }
 
@@ -159,7 +172,8 @@ class SynchronousSession final : public Session {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Session>> Session::load(HwPort& port, std::span<const std::uint8_t> file,
+base::Result<std::unique_ptr<Session>> Session::load(HwPort& port,
+                                                     std::span<const std::uint8_t> file,
                                                      const std::string& name) {
   DEPUTY_ASSIGN(auto model, load_model(port, file, name));
   return std::unique_ptr<Session>(std::make_unique<SynchronousSession>(port, std::move(model)));

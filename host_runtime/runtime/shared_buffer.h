@@ -23,7 +23,8 @@ class SharedBuffer {
   }
 
   /// `port` must outlive the buffer. No bytes: no memory, and address 0.
-  static base::Result<SharedBuffer> make(HwPort& port, MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
+  static base::Result<SharedBuffer> make(HwPort& port, MemoryKind kind, std::uint64_t bytes,
+                                         std::uint64_t align) {
     SharedBuffer buffer;
     if (bytes == 0) return buffer;
     DEPUTY_ASSIGN(buffer.memory_, port.alloc(kind, bytes, align));

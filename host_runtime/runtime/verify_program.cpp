@@ -11,7 +11,7 @@
 namespace deputy::host_runtime {
 namespace {
 
-constexpr double kBudgetFloorPs = 100e9, kBudgetFactor = 16;
+constexpr double kBudgetFloorPs = 100e9, kBudgetCeilingPs = 1000e12, kBudgetFactor = 16;
 constexpr double kCyclesPerInstruction = 1000, kCyclesPerRow = 256, kCyclesPerByte = 4;
 
 // Sorts and joins ranges that touch.
@@ -29,7 +29,8 @@ std::vector<RegionRange> merged(std::vector<RegionRange> ranges) {
 
 class Verifier {
  public:
-  Verifier(const ProgramLimits& limits, const std::string& where) : limits_(limits), where_(where) {}
+  Verifier(const ProgramLimits& limits, const std::string& where)
+      : limits_(limits), where_(where) {}
 
   base::Result<ProgramFootprint> run(std::span<const std::uint32_t> words) {
     std::size_t at = 0;
@@ -49,23 +50,28 @@ class Verifier {
     offset_ = at * 4;
     if (at != words.size()) return bad("instructions follow END");
     const double period_ps = 1e6 / limits_.target.clock_mhz;
+    const double budget_ps =
+        std::min(kBudgetFloorPs + kBudgetFactor * cycles_ * period_ps, kBudgetCeilingPs);
     return ProgramFootprint{merged(std::move(reads_)), merged(std::move(writes_)),
-                            static_cast<std::uint64_t>(kBudgetFloorPs + kBudgetFactor * cycles_ * period_ps)};
+                            static_cast<std::uint64_t>(budget_ps)};
   }
 
  private:
   base::Error bad(const std::string& what) const {
-    return {base::ErrorKind::kModel, where_, fmt::format("command stream, offset {:#x}: {}", offset_, what),
+    return {base::ErrorKind::kModel, where_,
+            fmt::format("command stream, offset {:#x}: {}", offset_, what),
             "compile the model again"};
   }
 
   std::string check(const arch::Instruction& instruction) {
     const arch::Header& h = instruction.header;
-    if (h.wait_load > issued(arch::Queue::kLoad) || h.wait_compute > issued(arch::Queue::kCompute) ||
+    if (h.wait_load > issued(arch::Queue::kLoad) ||
+        h.wait_compute > issued(arch::Queue::kCompute) ||
         h.wait_store > issued(arch::Queue::kStore))
       return "waits for an instruction that is not earlier in the stream";
     const bool end = std::holds_alternative<arch::End>(instruction.op);
-    if (!end && h.tag >= limits_.op_count) return fmt::format("tag {} of {} operators", h.tag, limits_.op_count);
+    if (!end && h.tag >= limits_.op_count)
+      return fmt::format("tag {} of {} operators", h.tag, limits_.op_count);
     std::string problem = std::visit(
         [&]<class T>(const T& op) -> std::string {
           if constexpr (std::is_base_of_v<arch::Transfer, T>)
@@ -93,10 +99,14 @@ class Verifier {
     const std::uint64_t size = limits_.region_bytes[t.region];
     const std::uint64_t end = t.mem_offset + extent(t.mem_row_stride, t.mem_plane_stride);
     if (size == 0) return fmt::format("region {} is not bound", t.region);
-    if (end > size) return fmt::format("bytes {} to {} leave region {} of {} bytes", t.mem_offset, end, t.region, size);
-    if (store && !limits_.writable[t.region]) return fmt::format("writes to region {}, which is constant", t.region);
+    if (end > size)
+      return fmt::format("bytes {} to {} leave region {} of {} bytes", t.mem_offset, end, t.region,
+                         size);
+    if (store && !limits_.writable[t.region])
+      return fmt::format("writes to region {}, which is constant", t.region);
     (store ? writes_ : reads_).push_back({t.region, t.mem_offset, end});
-    cycles_ += kCyclesPerByte * static_cast<double>(t.bytes()) + kCyclesPerRow * t.rows * static_cast<double>(t.planes);
+    cycles_ += kCyclesPerByte * static_cast<double>(t.bytes()) +
+               kCyclesPerRow * t.rows * static_cast<double>(t.planes);
     return {};
   }
 
@@ -112,7 +122,8 @@ class Verifier {
 
 }  // namespace
 
-base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words, const ProgramLimits& limits,
+base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words,
+                                              const ProgramLimits& limits,
                                               const std::string& where) {
   return Verifier(limits, where).run(words);
 }

@@ -1,5 +1,5 @@
-// Checks a command stream before the NPU sees it. The stream comes from a file, and the engine is a bus
-// master: what is not proven here to stay inside the executable's own memory is not run.
+// Checks a command stream before the NPU sees it. The stream comes from a file, and the engine is a
+// bus master: what is not proven here to stay inside the executable's own memory is not run.
 #pragma once
 
 #include <array>
@@ -31,18 +31,22 @@ struct RegionRange {
 
 /// What a sound stream does to memory, and how long it may take.
 struct ProgramFootprint {
-  std::vector<RegionRange> reads, writes;  ///< sorted and merged; strided transfers as their whole extent
-  std::uint64_t budget_ps = 0;             ///< see job_budget below
+  std::vector<RegionRange> reads,
+      writes;                   ///< sorted and merged; strided transfers as their whole extent
+  std::uint64_t budget_ps = 0;  ///< how long to wait for the job, see verify_program()
 };
 
-/// Decodes every instruction and checks: waits name earlier instructions only; transfers stay inside bound
-/// regions and the scratchpad; stores go to writable regions; END is last and only last. kModel names the
-/// instruction. Scratchpad operands of compute instructions are left to the engine, which faults on them.
+/// Decodes every instruction and checks: waits name earlier instructions only; transfers stay
+/// inside bound regions and the scratchpad; stores go to writable regions; END is last and only
+/// last. kModel names the instruction. Scratchpad operands of compute instructions are left to the
+/// engine, which faults on them.
 ///
-/// The footprint's budget is how long the driver waits for the job: 100 ms plus sixteen times a pessimistic
-/// estimate in which nothing overlaps, compute costs its formula, and transfers cost 4 cycles a byte, 256 a
-/// row and 1000 an instruction. A job that needs longer hangs or the memory is hopelessly slow.
-base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words, const ProgramLimits& limits,
+/// The footprint's budget is how long the driver waits for the job: 100 ms plus sixteen times a
+/// pessimistic estimate in which nothing overlaps, compute costs its formula, and transfers cost 4
+/// cycles a byte, 256 a row and 1000 an instruction; at most 1000 s. A job that needs longer hangs, or
+/// the memory is hopelessly slow.
+base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words,
+                                              const ProgramLimits& limits,
                                               const std::string& where);
 
 }  // namespace deputy::host_runtime

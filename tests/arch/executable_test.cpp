@@ -13,7 +13,8 @@ using namespace deputy::arch;
 
 namespace {
 
-PlacedTensor tensor(const std::string& name, DType dtype, Shape shape, Region region, std::uint64_t offset) {
+PlacedTensor tensor(const std::string& name, DType dtype, Shape shape, Region region,
+                    std::uint64_t offset) {
   PlacedTensor t;
   t.desc = {name, dtype, std::move(shape), {}};
   t.placement = Placement::kRegion;
@@ -30,7 +31,8 @@ Executable sample() {
   e.target.mac.oc_lanes = 16;
   e.tensors = {tensor("in", DType::kInt8, {1, 4, 4, 2}, Region::kFastArena, 0),
                tensor("w", DType::kInt32, {2, 3}, Region::kConstants, 64),
-               tensor("out", DType::kFloat32, {1, 8}, Region::kSlowArena, 128), tensor("gone", DType::kInt8, {7}, Region::kFastArena, 0)};
+               tensor("out", DType::kFloat32, {1, 8}, Region::kSlowArena, 128),
+               tensor("gone", DType::kInt8, {7}, Region::kFastArena, 0)};
   e.tensors[0].desc.quant = {{0.25f, 0.5f}, {-3, 4}, 3};
   e.tensors[0].source_index = 5;
   e.tensors[1].constant = true;
@@ -118,14 +120,21 @@ TEST_CASE("executables that make no sense are refused in words") {
   expect([](Executable& e) { e.numerics = static_cast<Numerics>(3); }, "rounding mode");
   expect([](Executable& e) { e.target.mac.oc_lanes = 0; }, "oc_lanes is out of range");
   expect([](Executable& e) { e.target.clock_mhz = std::nan(""); }, "clock_mhz is out of range");
-  expect([](Executable& e) { e.tensors[0].offset = 33; }, "tensor 0: 32 bytes at 33 leave their region of 64 bytes");
+  expect([](Executable& e) { e.tensors[0].offset = 33; },
+         "tensor 0: 32 bytes at 33 leave their region of 64 bytes");
   expect([](Executable& e) { e.tensors[0].offset = ~std::uint64_t{0} >> 1; }, "out of range");
   expect([](Executable& e) { e.tensors[0].desc.shape = {1, -4, 4, 2}; }, "shape is out of range");
-  expect([](Executable& e) { e.tensors[2].desc.shape = {65536, 65536, 65536, 65536}; }, "more bytes than a region");
+  expect(
+      [](Executable& e) {
+        e.tensors[2].desc.shape = {65536, 65536, 65536, 65536};
+      },
+      "more bytes than a region");
   expect([](Executable& e) { e.tensors[2].offset = 126; }, "not a multiple of its element size");
-  expect([](Executable& e) { e.tensors[0].desc.quant.zero_point.pop_back(); }, "2 scales but 1 zero points");
+  expect([](Executable& e) { e.tensors[0].desc.quant.zero_point.pop_back(); },
+         "2 scales but 1 zero points");
   expect([](Executable& e) { e.tensors[0].desc.quant.axis = 4; }, "along axis 4");
-  expect([](Executable& e) { e.tensors[0].desc.dtype = static_cast<DType>(8); }, "unknown element type");
+  expect([](Executable& e) { e.tensors[0].desc.dtype = static_cast<DType>(8); },
+         "unknown element type");
   expect([](Executable& e) { e.tensors[0].region = static_cast<Region>(3); }, "unknown region");
   expect([](Executable& e) { e.inputs = {4}; }, "graph input: tensor 4 of 4");
   expect([](Executable& e) { e.inputs = {1}; }, "lies in the constants");
@@ -135,7 +144,8 @@ TEST_CASE("executables that make no sense are refused in words") {
   expect([](Executable& e) { e.steps[0].kind = static_cast<StepKind>(2); }, "unknown kind of step");
   expect([](Executable& e) { e.steps[0].program = 1; }, "step 0: program 1 of 1");
   expect([](Executable& e) { e.steps[1].source_op = 2; }, "step 1: op 2 of 2");
-  expect([](Executable& e) { e.steps[0].inputs = {kNoTensor}; }, "step 0: input: tensor 4294967295");
+  expect([](Executable& e) { e.steps[0].inputs = {kNoTensor}; },
+         "step 0: input: tensor 4294967295");
   expect([](Executable& e) { e.steps[1].outputs = {1}; }, "lies in the constants");
   expect([](Executable& e) { e.steps[1].attrs.activation = 4; }, "unknown fused activation");
   expect([](Executable& e) { e.fast_arena_bytes = std::uint64_t{1} << 32; }, "fast arena");
@@ -149,7 +159,8 @@ TEST_CASE("a changed or cut file is refused by its hash") {
     bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1u << (random() % 8));
     CHECK_FALSE(read_executable(bytes, "x").ok());
   }
-  for (std::size_t n = 0; n < good.size(); ++n) CHECK_FALSE(read_executable(std::span(good).first(n), "x").ok());
+  for (std::size_t n = 0; n < good.size(); ++n)
+    CHECK_FALSE(read_executable(std::span(good).first(n), "x").ok());
 }
 
 TEST_CASE("hostile files with a right hash are read or refused, never crashed on") {

@@ -48,7 +48,8 @@ TEST_CASE("random sequences keep a naive cache coherent") {
     port.maintenance.clear();
   };
   for (int i = 0; i < 20000; ++i) {
-    const std::uint64_t begin = random() % (kLines * 64), bytes = 1 + random() % (kLines * 64 - begin);
+    const std::uint64_t begin = random() % (kLines * 64),
+                        bytes = 1 + random() % (kLines * 64 - begin);
     const std::uint64_t first = begin / 64, last = (begin + bytes - 1) / 64;
     const int kind = static_cast<int>(random() % 3);
     if (kind == 0) c.before_cpu_read(begin, bytes);

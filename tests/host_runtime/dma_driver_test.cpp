@@ -22,9 +22,11 @@ struct Rig {
   Rig() { REQUIRE(dma.probe().ok()); }
   /// Reads the chain from memory as the engine would.
   void walk_chain() {
-    std::uint64_t at = port.get(FakePort::kDma, reg::kDescLo) | std::uint64_t{port.get(FakePort::kDma, reg::kDescHi)} << 32;
+    std::uint64_t at = port.get(FakePort::kDma, reg::kDescLo) |
+                       std::uint64_t{port.get(FakePort::kDma, reg::kDescHi)} << 32;
     while (at != 0) {
-      std::vector<std::uint32_t> words(static_cast<std::size_t>(arch::packed_words<arch::DmaDescriptor>()));
+      std::vector<std::uint32_t> words(
+          static_cast<std::size_t>(arch::packed_words<arch::DmaDescriptor>()));
       const std::uint8_t* bytes = port.at(at, words.size() * 4);
       REQUIRE(bytes);
       std::memcpy(words.data(), bytes, words.size() * 4);
@@ -82,12 +84,15 @@ TEST_CASE("faults, time-outs and lost interrupts of the DMA engine are told in w
   }
   SECTION("lost interrupt") {
     rig.port.lose_interrupts(true);
-    rig.port.on_write(FakePort::kDma, reg::kCmd, [&](std::uint32_t) { rig.port.finish(FakePort::kDma); });
-    CHECK_THAT(rig.dma.run(one, rig.port.now_ps() + kDeadline).error().message, Catch::Contains("its interrupt never came"));
+    rig.port.on_write(FakePort::kDma, reg::kCmd,
+                      [&](std::uint32_t) { rig.port.finish(FakePort::kDma); });
+    CHECK_THAT(rig.dma.run(one, rig.port.now_ps() + kDeadline).error().message,
+               Catch::Contains("its interrupt never came"));
     rig.port.lose_interrupts(false);
   }
   CHECK(rig.port.get(FakePort::kDma, reg::kStatus) == 0);
-  rig.port.on_write(FakePort::kDma, reg::kCmd, [&](std::uint32_t) { rig.port.finish(FakePort::kDma); });
+  rig.port.on_write(FakePort::kDma, reg::kCmd,
+                    [&](std::uint32_t) { rig.port.finish(FakePort::kDma); });
   CHECK(rig.dma.run(one, rig.port.now_ps() + kDeadline).ok());
 }
 

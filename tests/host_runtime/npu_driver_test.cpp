@@ -1,4 +1,5 @@
-// The NPU's driver against a scripted device: what it writes, what it waits for, what it says went wrong.
+// The NPU's driver against a scripted device: what it writes, what it waits for, what it says went
+// wrong.
 #include "host_runtime/hal/npu_driver.h"
 
 #include <catch2/catch.hpp>
@@ -65,9 +66,10 @@ TEST_CASE("a fault is told in words, and the engine works again afterwards") {
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().kind == base::ErrorKind::kHardwareFault);
   CHECK(status.error().message ==
-        "NPU fault: scratchpad address out of bounds; op tag 12 CONV, stream offset 0x1a4, 9 instructions completed");
+        "NPU fault: scratchpad address out of bounds; op tag 12 CONV, stream offset 0x1a4, 9 "
+        "instructions completed");
   CHECK(rig.npu.fault_tag() == 12u);
-  CHECK(rig.get(reg::kStatus) == 0);          // reset
+  CHECK(rig.get(reg::kStatus) == 0);             // reset
   CHECK(rig.get(reg::kBase1Lo) == 0x2345'6780);  // and its regions are back
   rig.finishes_with();
   CHECK(rig.job().ok());
@@ -82,18 +84,23 @@ TEST_CASE("a bus fault names the bus address") {
     rig.port.set(FakePort::kNpu, reg::kErrInfo, 0x10);
     rig.port.finish(FakePort::kNpu, static_cast<std::uint32_t>(arch::NpuError::kBus));
   });
-  CHECK_THAT(rig.job().error().message, Catch::Contains("bus error; op tag 0 LOAD, bus address 0x200001000"));
+  CHECK_THAT(rig.job().error().message,
+             Catch::Contains("bus error; op tag 0 LOAD, bus address 0x200001000"));
 }
 
 TEST_CASE("a job that hangs and one that is slow are told apart") {
   Rig rig;
-  SECTION("hangs") { CHECK_THAT(rig.job().error().message, Catch::Contains("PROGRESS does not move")); }
+  SECTION("hangs") {
+    CHECK_THAT(rig.job().error().message, Catch::Contains("PROGRESS does not move"));
+  }
   SECTION("moves") {
     rig.port.on_write(FakePort::kNpu, reg::kCmd, [&](std::uint32_t) {
       for (std::uint32_t i = 1; i < 100; ++i)
-        rig.port.after(i * 300 * kMicrosecond, [&rig, i] { rig.port.set(FakePort::kNpu, reg::kProgress, i); });
+        rig.port.after(i * 300 * kMicrosecond,
+                       [&rig, i] { rig.port.set(FakePort::kNpu, reg::kProgress, i); });
     });
-    CHECK_THAT(rig.job().error().message, Catch::Contains("still moving (3 instructions completed"));
+    CHECK_THAT(rig.job().error().message,
+               Catch::Contains("still moving (3 instructions completed"));
   }
   CHECK(rig.get(reg::kStatus) == 0);
   rig.finishes_with();
@@ -104,7 +111,8 @@ TEST_CASE("a lost interrupt is an error that says so") {
   Rig rig;
   rig.finishes_with();
   rig.port.lose_interrupts(true);
-  CHECK_THAT(rig.job().error().message, Catch::Contains("the job is done (STATUS 0x2), but its interrupt never came"));
+  CHECK_THAT(rig.job().error().message,
+             Catch::Contains("the job is done (STATUS 0x2), but its interrupt never came"));
   rig.port.lose_interrupts(false);
   CHECK(rig.job().ok());
 }
@@ -112,7 +120,8 @@ TEST_CASE("a lost interrupt is an error that says so") {
 TEST_CASE("a spurious interrupt does not end a job") {
   Rig rig;
   rig.port.on_write(FakePort::kNpu, reg::kCmd, [&](std::uint32_t) {
-    rig.port.after(kMicrosecond, [&] { rig.port.write32(arch::kIntcBase + arch::intc_reg::kForce, 1); });
+    rig.port.after(kMicrosecond,
+                   [&] { rig.port.write32(arch::kIntcBase + arch::intc_reg::kForce, 1); });
     rig.port.after(9 * kMicrosecond, [&] { rig.port.finish(FakePort::kNpu); });
   });
   const std::uint64_t start = rig.port.now_ps();
@@ -149,10 +158,16 @@ TEST_CASE("each capability that differs is named") {
   CHECK(problem([](arch::NpuConfig&) {}).empty());
   CHECK(problem([](arch::NpuConfig& c) { c.dma.outstanding = 1; }).empty());  // only timing
   CHECK(problem([](arch::NpuConfig& c) { c.mac.oc_lanes = 256; }) ==
-        "m.dpx: compiled for npu.mac.oc_lanes = 256, but this NPU has 8 (compile the model for this SoC's configuration)");
-  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.ic_lanes = 16; }), Catch::Contains("npu.mac.ic_lanes = 16"));
-  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.pixels = 1; }), Catch::Contains("npu.mac.pixels = 1"));
-  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.dw_taps = 1; }), Catch::Contains("npu.mac.dw_taps = 1"));
-  CHECK_THAT(problem([](arch::NpuConfig& c) { c.spm.bytes = 65536; }), Catch::Contains("npu.spm.bytes = 65536"));
-  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.accumulators = 64; }), Catch::Contains("npu.mac.accumulators = 64"));
+        "m.dpx: compiled for npu.mac.oc_lanes = 256, but this NPU has 8 (compile the model for "
+        "this SoC's configuration)");
+  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.ic_lanes = 16; }),
+             Catch::Contains("npu.mac.ic_lanes = 16"));
+  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.pixels = 1; }),
+             Catch::Contains("npu.mac.pixels = 1"));
+  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.dw_taps = 1; }),
+             Catch::Contains("npu.mac.dw_taps = 1"));
+  CHECK_THAT(problem([](arch::NpuConfig& c) { c.spm.bytes = 65536; }),
+             Catch::Contains("npu.spm.bytes = 65536"));
+  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.accumulators = 64; }),
+             Catch::Contains("npu.mac.accumulators = 64"));
 }

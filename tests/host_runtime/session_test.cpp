@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <random>
 
 #include "arch/isa.h"
 #include "arch/registers.h"
@@ -17,7 +18,8 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-arch::PlacedTensor tensor(const std::string& name, Shape shape, Region region, std::uint64_t offset) {
+arch::PlacedTensor tensor(const std::string& name, Shape shape, Region region,
+                          std::uint64_t offset) {
   arch::PlacedTensor t;
   t.desc = {name, DType::kInt8, std::move(shape), {{1.0f}, {0}, 0}};
   t.placement = arch::Placement::kRegion;
@@ -26,11 +28,13 @@ arch::PlacedTensor tensor(const std::string& name, Shape shape, Region region, s
   return t;
 }
 
-/// "in" (fast arena) -RELU on the CPU-> "mid" -NPU program-> "out" (slow arena); the program copies mid to out.
+/// "in" (fast arena) -RELU on the CPU-> "mid" -NPU program-> "out" (slow arena); the program copies
+/// mid to out.
 Executable sample(bool with_npu) {
   Executable e;
   e.model_name = "sample";
-  e.tensors = {tensor("in", {1, 100}, Region::kFastArena, 0), tensor("mid", {1, 100}, Region::kFastArena, 128),
+  e.tensors = {tensor("in", {1, 100}, Region::kFastArena, 0),
+               tensor("mid", {1, 100}, Region::kFastArena, 128),
                tensor("out", {1, 100}, Region::kSlowArena, 64)};
   e.inputs = {0};
   e.fast_arena_bytes = 256;
@@ -76,7 +80,9 @@ Executable sample(bool with_npu) {
 void act_as_npu(FakePort& port) {
   port.on_write(FakePort::kNpu, arch::npu_reg::kCmd, [&port](std::uint32_t) {
     port.after(5'000'000, [&port] {
-      const auto base = [&](std::uint32_t region) { return std::uint64_t{port.get(FakePort::kNpu, arch::npu_reg::kBase0Lo + 8 * region)}; };
+      const auto base = [&](std::uint32_t region) {
+        return std::uint64_t{port.get(FakePort::kNpu, arch::npu_reg::kBase0Lo + 8 * region)};
+      };
       std::uint32_t first;
       std::memcpy(&first, port.at(port.get(FakePort::kNpu, arch::npu_reg::kQBaseLo), 4), 4);
       REQUIRE((first & 0xFF) == 0x10);  // a LOAD
@@ -98,7 +104,8 @@ std::string load_problem(FakePort& port, const Executable& e) {
 
 Bytes ramp(int start) {
   Bytes bytes(100);
-  for (int i = 0; i < 100; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(start + i);
+  for (int i = 0; i < 100; ++i)
+    bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(start + i);
   return bytes;
 }
 Bytes relu(Bytes bytes) {
@@ -164,8 +171,10 @@ TEST_CASE("exactly the needed bytes are charged, cleaned and invalidated") {
     const auto& op = port.charges[1];
     REQUIRE(op.touches.size() == 2);
     CHECK((op.touches[0].address == arch::kSramBase && !op.touches[0].write));
-    CHECK((op.touches[1].address == arch::kSramBase + 128 && op.touches[1].write && op.touches[1].bytes == 100));
-    for (std::size_t i = 2; i + 3 < port.charges.size(); ++i) CHECK(port.charges[i].touches.empty());
+    CHECK((op.touches[1].address == arch::kSramBase + 128 && op.touches[1].write &&
+           op.touches[1].bytes == 100));
+    for (std::size_t i = 2; i + 3 < port.charges.size(); ++i)
+      CHECK(port.charges[i].touches.empty());
     CHECK_FALSE(port.charges.back().touches[0].write);
     CHECK(session->read_tensor(2).ok() == functional);
   }
@@ -176,7 +185,8 @@ TEST_CASE("an SoC with another NPU is refused, with the field and the remedy") {
   other.mac.oc_lanes = 16;
   FakePort port(other);
   CHECK(load_problem(port, sample(true)) ==
-        "m.dpx: compiled for npu.mac.oc_lanes = 8, but this NPU has 16 (compile the model for this SoC's configuration)");
+        "m.dpx: compiled for npu.mac.oc_lanes = 8, but this NPU has 16 (compile the model for this "
+        "SoC's configuration)");
   CHECK(port.allocations() == 0);
 }
 
@@ -196,16 +206,19 @@ TEST_CASE("executables that cannot run are refused while loading") {
   port.limit_memory(MemoryKind::kSram, 100);
   CHECK_THAT(load_problem(port, e), Catch::Contains("sram"));
   CHECK(port.allocations() == 0);
-  CHECK_THAT(Session::load(port, Bytes(10), "bad.dpx").error().text(), Catch::Contains("bad.dpx: not a valid executable"));
+  CHECK_THAT(Session::load(port, Bytes(10), "bad.dpx").error().text(),
+             Catch::Contains("bad.dpx: not a valid executable"));
 }
 
 TEST_CASE("wrong inputs are refused by name") {
   FakePort port;
   const auto session = load(port, sample(false));
-  CHECK(session->run(std::vector<Bytes>{}).error().message == "the model takes 1 inputs, 0 were given");
+  CHECK(session->run(std::vector<Bytes>{}).error().message ==
+        "the model takes 1 inputs, 0 were given");
   const auto status = session->run(std::vector<Bytes>{Bytes(99)});
   CHECK(status.error().kind == base::ErrorKind::kInput);
-  CHECK(status.error().text().rfind("input 0 'in': 100 bytes expected (int8 1x100), 99 given", 0) == 0);
+  CHECK(status.error().text().rfind("input 0 'in': 100 bytes expected (int8 1x100), 99 given", 0) ==
+        0);
 }
 
 TEST_CASE("a failed run says where, leaves no values, and does not break the next") {
@@ -218,7 +231,9 @@ TEST_CASE("a failed run says where, leaves no values, and does not break the nex
   });
   const auto status = session->run(std::vector<Bytes>{ramp(0)});
   CHECK(status.error().kind == base::ErrorKind::kHardwareFault);
-  CHECK_THAT(status.error().text(), Catch::Contains("step 1 (program 0, CONV_2D 'out'): npu: NPU fault: transfer leaves its region"));
+  CHECK_THAT(status.error().text(),
+             Catch::Contains(
+                 "step 1 (program 0, CONV_2D 'out'): npu: NPU fault: transfer leaves its region"));
   CHECK_THAT(session->read_tensor(2).error().message, Catch::Contains("the last run failed"));
   CHECK(session->record().steps.size() == 2);
   act_as_npu(port);
@@ -229,9 +244,43 @@ TEST_CASE("a failed run says where, leaves no values, and does not break the nex
 TEST_CASE("a job that never ends is given up after its budget") {
   FakePort port;
   const auto session = load(port, sample(true));
-  CHECK_THAT(session->run(std::vector<Bytes>{ramp(0)}).error().text(), Catch::Contains("NPU time-out: the job hangs"));
+  CHECK_THAT(session->run(std::vector<Bytes>{ramp(0)}).error().text(),
+             Catch::Contains("NPU time-out: the job hangs"));
   CHECK(port.now_ps() > 100'000'000'000);
   CHECK(port.now_ps() < 200'000'000'000);
+}
+
+TEST_CASE("changed executables load and run, or are refused, but never crash") {
+  const auto good = arch::write_executable(sample(true));
+  const std::size_t records = good.size() - 64;
+  std::mt19937 random(11);
+  int ran = 0, refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    auto bytes = good;
+    for (int flips = 1 + static_cast<int>(random() % 3); flips > 0; --flips)
+      bytes[24 + random() % (records - 24)] ^= static_cast<std::uint8_t>(1u << (random() % 8));
+    const std::uint64_t hash = arch::content_hash(bytes);
+    for (int b = 0; b < 8; ++b) bytes[16 + b] = static_cast<std::uint8_t>(hash >> (8 * b));
+    FakePort port;
+    port.limit_memory(MemoryKind::kSram, 1 << 20);
+    port.limit_memory(MemoryKind::kDram, 1 << 20);
+    port.on_write(FakePort::kNpu, arch::npu_reg::kCmd,
+                  [&](std::uint32_t) { port.finish(FakePort::kNpu); });
+    const auto session = Session::load(port, bytes, "m.dpx");
+    if (!session.ok()) {
+      ++refused;
+      CHECK_FALSE(session.error().message.empty());
+      continue;
+    }
+    const Executable& e = (*session)->executable();
+    std::vector<Bytes> inputs;
+    for (const std::uint32_t id : e.inputs)
+      inputs.emplace_back(static_cast<std::size_t>(e.tensors[id].desc.bytes()), std::uint8_t{0x91});
+    if ((*session)->run(inputs).ok()) ++ran;
+    for (std::uint32_t id = 0; id < e.tensors.size(); ++id) (void)(*session)->read_tensor(id).ok();
+  }
+  CHECK(ran > 100);
+  CHECK(refused > 100);
 }
 
 TEST_CASE("tensors that cannot be read say why") {
@@ -241,12 +290,16 @@ TEST_CASE("tensors that cannot be read say why") {
   e.tensors.back().placement = arch::Placement::kNone;
   const auto session = load(port, e);
   REQUIRE(session->run(std::vector<Bytes>{ramp(0)}).ok());
-  CHECK_THAT(session->read_tensor(3).error().text(), Catch::Contains("'inner' lived only inside the NPU"));
+  CHECK_THAT(session->read_tensor(3).error().text(),
+             Catch::Contains("'inner' lived only inside the NPU"));
   CHECK_THAT(session->read_tensor(4).error().text(), Catch::Contains("the model has 4 tensors"));
 }
 
 TEST_CASE("a session gives its memory back") {
   FakePort port;
-  { const auto session = load(port, sample(true)); CHECK(port.allocations() == 3); }
+  {
+    const auto session = load(port, sample(true));
+    CHECK(port.allocations() == 3);
+  }
   CHECK(port.allocations() == 0);
 }

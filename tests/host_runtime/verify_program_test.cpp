@@ -1,4 +1,5 @@
-// The command-stream verifier: what it lets through, what it refuses, and what it says a stream touches.
+// The command-stream verifier: what it lets through, what it refuses, and what it says a stream
+// touches.
 #include "host_runtime/runtime/verify_program.h"
 
 #include <catch2/catch.hpp>
@@ -52,28 +53,37 @@ TEST_CASE("a sound stream passes with its footprint") {
   tile.mem_row_stride = 20, tile.mem_plane_stride = 200;
   tile.spm_row_stride = 10, tile.spm_plane_stride = 30;
   Stream s;
-  s.add(transfer<arch::Load>(1, 50, 30)).add(transfer<arch::Load>(1, 0, 50)).add(transfer<arch::Load>(0, 999, 1));
+  s.add(transfer<arch::Load>(1, 50, 30))
+      .add(transfer<arch::Load>(1, 0, 50))
+      .add(transfer<arch::Load>(0, 999, 1));
   s.add(arch::Fill{}, 3).add(tile).add(arch::End{}, 3);
   const auto result = verify_program(s.words, limits(), "p");
   REQUIRE(result.ok());
   CHECK(result->reads == std::vector<RegionRange>{{0, 999, 1000}, {1, 0, 80}});  // merged
-  CHECK(result->writes == std::vector<RegionRange>{{1, 100, 350}});              // 100 + 200 + 40 + 10
-  // Six instructions, 81 + 60 bytes, nine rows (1 + 1 + 1 + 6), one compute of some cycles at 200 MHz.
+  CHECK(result->writes == std::vector<RegionRange>{{1, 100, 350}});  // 100 + 200 + 40 + 10
+  // Six instructions, 81 + 60 bytes, nine rows (1 + 1 + 1 + 6), one compute of some cycles at 200
+  // MHz.
   const std::uint64_t known = 6 * 1000 + 4 * (81 + 60) + 256 * 9;
   CHECK(result->budget_ps >= 100'000'000'000 + 16 * known * 5000);
   CHECK(result->budget_ps < 100'000'000'000 + 16 * (known + 1000) * 5000);
 }
 
 TEST_CASE("unsound streams are refused in words") {
-  CHECK_THAT(Stream().problem(), Catch::Contains("m.dpx, program 0: command stream, offset 0x0: the stream ends without END"));
+  CHECK_THAT(
+      Stream().problem(),
+      Catch::Contains("m.dpx, program 0: command stream, offset 0x0: the stream ends without END"));
   CHECK_THAT(Stream().add(arch::Fill{}).problem(), Catch::Contains("ends without END"));
-  CHECK_THAT(Stream().add(arch::End{}).add(arch::End{}).problem(), Catch::Contains("instructions follow END"));
-  CHECK_THAT(Stream().add(transfer<arch::Load>(1, 0, 4), 1).problem(), Catch::Contains("LOAD: waits for an instruction"));
+  CHECK_THAT(Stream().add(arch::End{}).add(arch::End{}).problem(),
+             Catch::Contains("instructions follow END"));
+  CHECK_THAT(Stream().add(transfer<arch::Load>(1, 0, 4), 1).problem(),
+             Catch::Contains("LOAD: waits for an instruction"));
   CHECK_THAT(Stream().add(arch::Fill{}, 0, 2).problem(), Catch::Contains("tag 2 of 2 operators"));
   CHECK_THAT(Stream().add(transfer<arch::Load>(1, 1999, 2)).problem(),
              Catch::Contains("bytes 1999 to 2001 leave region 1 of 2000 bytes"));
-  CHECK_THAT(Stream().add(transfer<arch::Load>(2, 0, 1)).problem(), Catch::Contains("region 2 is not bound"));
-  CHECK_THAT(Stream().add(transfer<arch::Store>(0, 0, 1)).problem(), Catch::Contains("region 0, which is constant"));
+  CHECK_THAT(Stream().add(transfer<arch::Load>(2, 0, 1)).problem(),
+             Catch::Contains("region 2 is not bound"));
+  CHECK_THAT(Stream().add(transfer<arch::Store>(0, 0, 1)).problem(),
+             Catch::Contains("region 0, which is constant"));
   CHECK_THAT(Stream().add(transfer<arch::Load>(1, 0, 2, 4095)).problem(),
              Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
   arch::Load far = transfer<arch::Load>(1, 0, 1);
@@ -90,9 +100,21 @@ TEST_CASE("unsound streams are refused in words") {
   CHECK_THAT(unknown.problem(), Catch::Contains("unknown opcode"));
 }
 
+TEST_CASE("the budget of the largest instruction is bounded") {
+  arch::Conv conv;
+  conv.ofm_h = conv.ofm_w = conv.ofm_c = conv.k_h = conv.k_w = conv.ifm_c = 65535;
+  Stream s;
+  for (int i = 0; i < 100; ++i) s.add(conv);
+  s.add(arch::End{});
+  CHECK(verify_program(s.words, limits(), "p")->budget_ps <= 1'000'000'000'000'000);
+}
+
 TEST_CASE("what passes after random changes still stays inside its memory") {
   Stream base;
-  base.add(transfer<arch::Load>(1, 50, 30)).add(arch::Fill{}, 1).add(transfer<arch::Store>(1, 100, 10)).add(arch::End{}, 1);
+  base.add(transfer<arch::Load>(1, 50, 30))
+      .add(arch::Fill{}, 1)
+      .add(transfer<arch::Store>(1, 100, 10))
+      .add(arch::End{}, 1);
   std::mt19937 random(7);
   int passed = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -104,7 +126,8 @@ TEST_CASE("what passes after random changes still stays inside its memory") {
     if (!result.ok()) continue;
     ++passed;
     for (const auto* ranges : {&result->reads, &result->writes})
-      for (const RegionRange& r : *ranges) CHECK(r.end <= limits().region_bytes[static_cast<std::size_t>(r.region)]);
+      for (const RegionRange& r : *ranges)
+        CHECK(r.end <= limits().region_bytes[static_cast<std::size_t>(r.region)]);
     for (const RegionRange& r : result->writes) CHECK(r.region == 1);
   }
   CHECK(passed > 50);
