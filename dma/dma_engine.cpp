@@ -82,7 +82,7 @@ void DmaEngine::run_chain() {
     }
     if (!copy(descriptor)) {
       if (aborted(epoch)) return;
-      error = arch::DmaError::kBus, fault = write_failed_ ? write_fault_ : descriptor.src;
+      error = arch::DmaError::kBus, fault = write_failed_ ? write_fault_ : read_fault_;
       break;
     }
     if (aborted(epoch)) return;
@@ -115,7 +115,10 @@ bool DmaEngine::copy(const arch::DmaDescriptor& d) {
     if (write_failed_ || aborted(epoch)) return false;
     Piece piece{c.b, c.bytes, {}, {}};
     if (params_.functional) piece.data.resize(c.bytes);
-    if (!reader.issue(c.a, params_.functional ? piece.data.data() : nullptr, c.bytes, false)) return false;
+    if (!reader.issue(c.a, params_.functional ? piece.data.data() : nullptr, c.bytes, false)) {
+      read_fault_ = c.a;
+      return false;
+    }
     if (aborted(epoch) || write_failed_) return false;
     piece.ready = reader.last_done();
     buffer_.push_back(std::move(piece));

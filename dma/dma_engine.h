@@ -60,7 +60,7 @@ class DmaEngine : public sc_core::sc_module {
   sc_core::sc_event start_, pushed_, popped_;
   std::deque<Piece> buffer_;
   bool writing_ = false, write_failed_ = false;
-  std::uint64_t write_fault_ = 0;
+  std::uint64_t read_fault_ = 0, write_fault_ = 0;
   std::uint64_t epoch_ = 0;  ///< bumped by RESET: what was in flight then no longer counts
 };
 

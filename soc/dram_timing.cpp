@@ -22,11 +22,12 @@ void DramTiming::refresh_until(std::uint64_t t) {
   const std::uint64_t due = (t - next_refresh_) / interval;  // whole intervals beyond the first
   refreshes += due + 1;
   const std::uint64_t last = next_refresh_ + due * interval;
+  std::uint64_t start = last;  // an all-bank refresh waits until every bank is precharged
+  for (const Bank& bank : banks_)
+    start = std::max(start, bank.row >= 0 ? bank.precharge_ready + ck(config_.trp) : bank.activate_ready);
   for (Bank& bank : banks_) {
-    // A refresh waits until the bank may be precharged.
-    const std::uint64_t start = std::max(last, bank.row >= 0 ? bank.precharge_ready + ck(config_.trp) : last);
     bank.row = -1;
-    bank.activate_ready = std::max(bank.activate_ready, start + ck(config_.trfc));
+    bank.activate_ready = start + ck(config_.trfc);
   }
   next_refresh_ = last + interval;
 }
@@ -48,10 +49,10 @@ std::uint64_t DramTiming::burst(std::uint64_t index, bool write, std::uint64_t a
     } else {
       ++misses;
     }
-    if (any_activate_) activate = std::max(activate, last_activate_ + ck(config_.trrd));
-    ++activates;
-    last_activate_ = activate;
-    any_activate_ = true;
+    const std::size_t n = last_activates_.size();
+    if (activates >= 1) activate = std::max(activate, last_activates_[(activates - 1) % n] + ck(config_.trrd));
+    if (activates >= n) activate = std::max(activate, last_activates_[activates % n] + ck(config_.tfaw));
+    last_activates_[activates++ % n] = activate;
     bank.row = row;
     bank.column_ready = activate + ck(config_.trcd);
     bank.precharge_ready = activate + ck(config_.tras);

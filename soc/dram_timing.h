@@ -1,8 +1,9 @@
-// DRAM command timing, plain C++ in picoseconds: bank row state, activate/precharge/column spacing, read/write
+// DRAM command timing, plain C++ in picoseconds: bank row state, activate/precharge/column spacing, four-activate window, read/write
 // turnaround, all-bank refresh. Open-page policy; consecutive rows of the address space lie in consecutive
 // banks. Parameters and their names are JEDEC's (JESD209-4 for the LPDDR4 defaults).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -45,8 +46,7 @@ class DramTiming {
   std::uint64_t bus_free_ = 0;          ///< end of the last data burst
   std::uint64_t last_column_ = 0;       ///< last column command
   bool any_column_ = false, last_write_ = false;
-  std::uint64_t last_activate_ = 0;
-  bool any_activate_ = false;
+  std::array<std::uint64_t, 4> last_activates_{};  ///< a ring: the next activate replaces the fourth last
   std::uint64_t first_data_ = 0;
   std::uint64_t next_refresh_;
 };

@@ -1,5 +1,7 @@
 #include "soc/intc.h"
 
+#include <bit>
+
 #include "sim/register_access.h"
 
 namespace deputy::soc {
@@ -11,8 +13,9 @@ Intc::Intc(sc_core::sc_module_name name) : sc_module(name), socket("socket"), re
 
 void Intc::latch(std::uint32_t bits) {
   if (!bits) return;
-  registers_.set(reg::kPending, registers_.get(reg::kPending) | bits);
-  interrupts_ += static_cast<std::uint64_t>(__builtin_popcount(bits));
+  const std::uint32_t pending = registers_.get(reg::kPending);
+  registers_.set(reg::kPending, pending | bits);
+  interrupts_ += static_cast<std::uint64_t>(std::popcount(bits & ~pending));
   raised_.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -46,7 +46,7 @@ void Interconnect::b_transport(int id, tlm::tlm_generic_payload& payload, sc_cor
       return to_memory(id, *channel, payload, delay);
   }
   // The device sees an access when it arrives, not when it leaves; one more cycle brings the answer back.
-  sim::wait_for(delay + clock_.cycles(static_cast<std::uint64_t>(config_.latency)));
+  sim::wait_for(delay + request_time());
   delay = clock_.cycles(1);
   for (auto& peripheral : peripherals_)
     if (address >= peripheral.base && last - peripheral.base < peripheral.size)
@@ -63,12 +63,14 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   const std::uint64_t n = payload.get_data_length();
   const std::uint64_t beats = (n + config_.width_bytes - 1) / static_cast<std::uint64_t>(config_.width_bytes);
-  delay = clock_.cycles(static_cast<std::uint64_t>(config_.latency));
+  delay = request_time();
   (*channel.socket)->b_transport(payload, delay);
   // The switch's beats start with the memory's first data; the slower of the two ends the transfer.
   delay = std::max(delay, channel.memory->first_data_at() + clock_.cycles(beats) - now);
-  const sc_core::sc_time memory_accepts = channel.memory->accepts_at();
-  channel.free_at = std::max(now + clock_.cycles(beats), memory_accepts);
+  // The next request may be granted so early that it arrives just when the memory accepts it.
+  channel.free_at = now + clock_.cycles(beats);
+  const sc_core::sc_time accepts = channel.memory->accepts_at();
+  if (accepts > channel.free_at + request_time()) channel.free_at = accepts - request_time();
   channel.last_granted = id;
   if (!channel.waiters.empty()) channel.release.notify(channel.free_at - now);
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return;
@@ -82,18 +84,25 @@ void Interconnect::acquire(int id, Channel& channel) {
   channel.counted.resize(initiators_.size());
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   if (!channel.reserved && channel.waiters.empty() && channel.free_at <= now) return;
-  Waiter waiter{id, order_++, {}};
+  Waiter waiter{id, order_++};
   channel.waiters.push_back(&waiter);
   if (channel.waiters.size() == 1 && !channel.reserved)
     channel.release.notify(channel.free_at > now ? channel.free_at - now : sc_core::SC_ZERO_TIME);
   // A thread may be killed while it waits (engine reset, end of simulation): leave no dangling entry behind.
   struct Leave {
     Channel& channel;
-    Waiter* waiter;
-    ~Leave() { channel.waiters.remove(waiter); }
-  } leave{channel, &waiter};
+    Waiter& waiter;
+    ~Leave() {
+      if (!waiter.chosen) {
+        channel.waiters.remove(&waiter);
+        return;
+      }
+      channel.reserved = false;
+      if (!waiter.runs && !channel.waiters.empty()) channel.release.notify(sc_core::SC_ZERO_TIME);
+    }
+  } leave{channel, waiter};
   sim::wait_on(waiter.granted);
-  channel.reserved = false;
+  waiter.runs = true;
 }
 
 void Interconnect::grant(Channel& channel) {
@@ -107,6 +116,7 @@ void Interconnect::grant(Channel& channel) {
   Waiter* waiter = *chosen;
   channel.waiters.erase(chosen);
   channel.reserved = true;
+  waiter->chosen = true;
   waiter->granted.notify();
 }
 

@@ -42,7 +42,8 @@ class Interconnect : public sc_core::sc_module {
   struct Waiter {
     int initiator;
     std::uint64_t order;
-    sc_core::sc_event granted;
+    bool chosen = false, runs = false;  ///< the grant was given; its thread has woken up
+    sc_core::sc_event granted{};
   };
   struct Channel {  // one per memory
     std::string name;
@@ -66,6 +67,7 @@ class Interconnect : public sc_core::sc_module {
 
   void b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  sc_core::sc_time request_time() const { return clock_.cycles(static_cast<std::uint64_t>(config_.latency)); }
   void acquire(int id, Channel& channel);
   void grant(Channel& channel);
   std::list<Waiter*>::iterator choose(Channel& channel);

@@ -23,7 +23,8 @@ class Memory : public sc_core::sc_module {
   std::uint64_t bytes() const { return bytes_; }
   std::uint8_t* host_pointer(std::uint64_t address) { return storage_.get() + (address - base_); }
 
-  /// The earliest time at which accepting another request loses no bandwidth: the interconnect's grant time.
+  /// The earliest time at which another request may arrive without delaying anything: the interconnect grants so
+  /// that it does.
   virtual sc_core::sc_time accepts_at() const = 0;
   /// When the first byte of the request served last was available: the interconnect's beats start then.
   virtual sc_core::sc_time first_data_at() const = 0;

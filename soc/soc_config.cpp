@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <filesystem>
 #include <initializer_list>
 #include <set>
+#include <string_view>
 
 namespace deputy::soc {
 namespace {
@@ -34,14 +36,18 @@ base::Status check_energy(base::Config& config, const std::set<std::string>& tab
   return {};
 }
 
+// A scalar that YAML reads back as the same text: plain where that is safe, else in double quotes.
 std::string yaml_text(const std::string& value) {
-  const bool plain = !value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+") == std::string::npos;
-  if (plain) return value;
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";
+  const bool word = !value.empty() && value.find_first_not_of(kPlain) == std::string::npos;
+  const bool null = value == "null" || value == "Null" || value == "NULL";
+  if (word && !null && std::isalnum(static_cast<unsigned char>(value.front()))) return value;
   std::string out = "\"";
-  for (char c : value) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n')
-      out += "\\n";
+  for (const char c : value) {
+    if (c == '"' || c == '\\')
+      out += fmt::format("\\{}", c);
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     else
       out += c;
   }

@@ -70,7 +70,7 @@ struct DramConfig {
   std::int64_t bytes = 64 << 20;
   double tck_ns = 0.625;
   std::int32_t width_bits = 16, burst_length = 16, banks = 8, row_bytes = 2048;
-  std::int32_t read_latency = 28, write_latency = 14, trcd = 29, trp = 29, tras = 68, trrd = 16, tccd = 8, twr = 29, twtr = 16, trtp = 12;
+  std::int32_t read_latency = 28, write_latency = 14, trcd = 29, trp = 29, tras = 68, trrd = 16, tfaw = 64, tccd = 8, twr = 29, twtr = 16, trtp = 12;
   std::int32_t trefi = 6246, trfc = 448;
   double fixed_latency_ns = 128, fixed_mb_per_s = 500;
   std::int32_t fixed_burst_bytes = 32;
@@ -93,6 +93,7 @@ struct DramConfig {
     v(s.trp, ck("trp", "precharge to activate"));
     v(s.tras, ck("tras", "activate to precharge"));
     v(s.trrd, ck("trrd", "activate to activate, other bank"));
+    v(s.tfaw, ck("tfaw", "window in which at most four activates fall"));
     v(s.tccd, ck("tccd", "column command to column command"));
     v(s.twr, ck("twr", "end of write data to precharge"));
     v(s.twtr, ck("twtr", "end of write data to read command"));

@@ -33,8 +33,12 @@ void TlmPort::spend(double cycles) {
 
 bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) {
   spend(config_.register_access);
+  if (address % 4 != 0) {  // the CPU's own alignment fault: nothing goes to the bus
+    ++bus_errors_;
+    return false;
+  }
   const std::uint64_t start = now_ps();
-  if (memory_at(address, 4) && address % 4 == 0) {
+  if (memory_at(address, 4)) {
     bus_.issue(address, reinterpret_cast<std::uint8_t*>(&value), 4, write);
     bus_.drain();
     busy_ps_ += now_ps() - start;
