@@ -104,6 +104,19 @@ double full_tile_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCo
   return cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0);
 }
 
+// Stretches of memory, contiguous each, that hold a tile of a map `width` pixels wide and `depth`
+// channels deep. Each is at least one bus transaction, so thin slices of channels are dear.
+double map_runs(std::int64_t rows, std::int64_t columns, std::int64_t channels, std::int64_t width,
+                std::int64_t depth) {
+  if (channels < depth) return static_cast<double>(rows * columns);
+  return columns < width ? static_cast<double>(rows) : 1;
+}
+double weight_runs(const WindowShape& s, std::int64_t outputs, std::int64_t channels) {
+  if (s.kind == WindowKind::kConv)
+    return channels < s.ic ? static_cast<double>(outputs * s.kh * s.kw) : 1;
+  return outputs < s.oc ? static_cast<double>(s.kh * s.kw) : 1;
+}
+
 // Lower bound of the cycles: the busiest of the three queues, plus filling and draining the
 // pipeline.
 double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts,
@@ -119,11 +132,18 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
       static_cast<double>(s.n * facts.rows * facts.columns) * static_cast<double>(s.ic);
   double ifm_loads = static_cast<double>(ns * nk);
   if (s.kind != WindowKind::kConv) ifm_loads *= static_cast<double>(no);
+  double ifm_runs = ifm_loads;
+  const bool channels_split = s.kind == WindowKind::kConv ? nk > 1 : no > 1;
+  if (channels_split)
+    ifm_runs = static_cast<double>(s.n * facts.rows * facts.columns *
+                                   (s.kind == WindowKind::kConv ? nk : no));
+  else if (nx > 1)
+    ifm_runs = static_cast<double>(s.n * facts.rows * nx);
   const bool ifm_stays = t.spatial_outer ? t.ifm_slots >= nk : t.ifm_slots >= ns * nk;
   if (s.kind == WindowKind::kConv && !ifm_stays)
-    ifm_bytes *= static_cast<double>(no), ifm_loads *= static_cast<double>(no);
+    for (double* total : {&ifm_bytes, &ifm_loads, &ifm_runs}) *total *= static_cast<double>(no);
 
-  double weight_bytes = 0, weight_loads = 0;
+  double weight_bytes = 0, weight_loads = 0, weight_stretches = 0;
   if (s.has_weights()) {
     const std::int64_t per_output = s.kh * s.kw * (s.kind == WindowKind::kConv ? s.ic : 1);
     weight_bytes = static_cast<double>(s.oc * per_output);
@@ -132,13 +152,18 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
     if (!weights_stay)
       weight_bytes *= static_cast<double>(ns), weight_loads *= static_cast<double>(ns);
     weight_bytes += static_cast<double>(s.oc * arch::kChannelParamBytes);
+    weight_stretches = weight_loads * weight_runs(s, t.toc, t.tic);
     weight_loads += static_cast<double>(no);
   }
   const double output_bytes = static_cast<double>(s.n * s.oh * s.ow * s.oc);
   const double load = ifm_bytes * rates.ifm_per_byte + weight_bytes * rates.weights_per_byte +
-                      (ifm_loads + weight_loads) * rates.setup;
-  const double store =
-      output_bytes * rates.ofm_per_byte + static_cast<double>(ns * no) * rates.setup;
+                      (ifm_loads + weight_loads) * rates.setup +
+                      (ifm_runs + weight_stretches) * rates.run;
+  const double output_runs = no > 1   ? static_cast<double>(s.n * s.oh * s.ow * no)
+                             : nx > 1 ? static_cast<double>(s.n * s.oh * nx)
+                                      : static_cast<double>(ns);
+  const double store = output_bytes * rates.ofm_per_byte +
+                       static_cast<double>(ns * no) * rates.setup + output_runs * rates.run;
 
   const double share =
       output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
@@ -209,6 +234,7 @@ TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bo
   rates.setup = options.npu.dma.issue_cycles + m.latency_cycles;
   constexpr double kCommandBytes = 80;  // about the mean of LOAD, CONV and STORE
   rates.command = options.npu.ctrl.decode_cycles + kCommandBytes / m.dram_bytes_per_cycle;
+  rates.run = m.latency_cycles / options.npu.dma.outstanding;  // what the window cannot hide
   return rates;
 }
 
@@ -238,11 +264,15 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     Slot& out = ofm[static_cast<std::size_t>(step.ofm_slot)];
     const double taps =
         static_cast<double>(s.kh * s.kw) * (s.kind == WindowKind::kConv ? channels : 1);
-    if (step.load_weights) fetch(w, outputs * taps * rates.weights_per_byte);
+    if (step.load_weights)
+      fetch(w, outputs * taps * rates.weights_per_byte +
+                   weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.run);
     if (step.load_params) fetch(p, outputs * arch::kChannelParamBytes * rates.weights_per_byte);
     if (step.load_ifm)
       fetch(in, static_cast<double>(step.rows.size() * step.columns.size()) * channels *
-                    rates.ifm_per_byte);
+                        rates.ifm_per_byte +
+                    map_runs(step.rows.size(), step.columns.size(), step.c1 - step.c0, s.iw, s.ic) *
+                        rates.run);
     dispatch += rates.command;
     const double start = std::max({compute, w.ready, p.ready, in.ready, out.free, dispatch});
     compute = start + static_cast<double>(
@@ -250,9 +280,11 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     w.free = p.free = in.free = compute;
     if (!step.last_k) return;
     dispatch += rates.command;
-    store = std::max({store, compute, dispatch}) + rates.setup +
-            static_cast<double>((step.y1 - step.y0) * (step.x1 - step.x0)) * outputs *
-                rates.ofm_per_byte;
+    store =
+        std::max({store, compute, dispatch}) + rates.setup +
+        static_cast<double>((step.y1 - step.y0) * (step.x1 - step.x0)) * outputs *
+            rates.ofm_per_byte +
+        map_runs(step.y1 - step.y0, step.x1 - step.x0, step.o1 - step.o0, s.ow, s.oc) * rates.run;
     out.free = store;
   });
   return store + dispatch * kCommandShare;

@@ -17,6 +17,7 @@ struct TransferRates {
   double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
   double setup = 40;    ///< cycles of one LOAD or STORE beside its bytes
   double command = 30;  ///< cycles to fetch and decode one instruction
+  double run = 8;       ///< cycles of each stretch that is contiguous in memory, beside its bytes
   auto operator<=>(const TransferRates&) const = default;
 };
 TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);
