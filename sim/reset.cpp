@@ -10,6 +10,11 @@ extern sc_simcontext* sc_curr_simcontext;
 extern sc_simcontext* sc_default_global_context;
 }  // namespace sc_core
 
+#if defined(__SANITIZE_ADDRESS__)
+// libsystemc keeps its pool of timed notifications for ever and, a kernel later, loses sight of it.
+extern "C" const char* __lsan_default_suppressions() { return "leak:sc_core::sc_event_timed::allocate\n"; }
+#endif
+
 namespace deputy::sim {
 namespace {
 
@@ -24,7 +29,10 @@ void collect(const std::vector<sc_core::sc_object*>& objects, std::vector<sc_cor
 }  // namespace
 
 void reset_kernel() {
-  delete sc_core::sc_curr_simcontext;
+  // libsystemc's static events belong to the first kernel, and their destructors use it when the process
+  // ends: that one must stay.
+  static const sc_core::sc_simcontext* const first = sc_core::sc_curr_simcontext;
+  if (sc_core::sc_curr_simcontext != first) delete sc_core::sc_curr_simcontext;
   sc_core::sc_curr_simcontext = nullptr;
   sc_core::sc_default_global_context = nullptr;
   reset_kernel_events();
