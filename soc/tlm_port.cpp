@@ -103,8 +103,12 @@ bool TlmPort::wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
   while (!(intc_.pending() >> line & 1)) {
     const std::uint64_t now = now_ps();
     if (now >= deadline_ps) return false;
-    const std::uint64_t longest = std::uint64_t{1} << 62;  // sc_time sums must not overflow
-    sim::wait_on(intc_.raised(), sim::from_ps(std::min(deadline_ps - now, longest)));
+    // A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in which nothing
+    // else can happen ends instead of leaping there.
+    if (deadline_ps - now >= std::uint64_t{1} << 62)
+      sim::wait_on(intc_.raised());
+    else
+      sim::wait_on(intc_.raised(), sim::from_ps(deadline_ps - now));
   }
   spend(config_.interrupt_entry + config_.context_switch);
   return true;
