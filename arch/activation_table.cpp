@@ -1,6 +1,6 @@
-// The 256-entry tables of one-input int8 operators (activation_table.h). Rules: TFLite's reference and
-// optimised kernels for `tflite`; XNNPACK's where it takes the operator, else TFLite's optimised ones, for
-// `fp32`.
+// The 256-entry tables of one-input int8 operators (activation_table.h). Rules: TFLite's reference
+// and optimised kernels for `tflite`; XNNPACK's where it takes the operator, else TFLite's
+// optimised ones, for `fp32`.
 #include "arch/activation_table.h"
 
 #include <algorithm>
@@ -38,7 +38,8 @@ Table from_real(const Params& p, F&& f) {
   return fill([&](int q) {
     const float real = p.s_in * static_cast<float>(q - p.z_in);
     const float scaled = std::round(f(real) * inverse) + static_cast<float>(p.z_out);
-    return std::isnan(scaled) ? std::int8_t{0} : static_cast<std::int8_t>(std::clamp(scaled, -128.0f, 127.0f));
+    return std::isnan(scaled) ? std::int8_t{0}
+                              : static_cast<std::int8_t>(std::clamp(scaled, -128.0f, 127.0f));
   });
 }
 
@@ -59,9 +60,11 @@ Numerics builtin(Numerics mode) { return mode == Numerics::kFp32 ? Numerics::kTf
 /// RELU family: rescale, then clamp to the quantised bounds.
 Table relu(const Params& p, Activation activation) {
   const Requant r = quantize_multiplier(static_cast<double>(p.s_in) / static_cast<double>(p.s_out));
-  const ActivationRange range = activation_range(static_cast<int>(activation), p.s_out, p.z_out, -128, 127);
+  const ActivationRange range =
+      activation_range(static_cast<int>(activation), p.s_out, p.z_out, -128, 127);
   return fill([&](int q) {
-    return saturate(std::int64_t{requantize(q - p.z_in, r, builtin(p.mode))} + p.z_out, range.min, range.max);
+    return saturate(std::int64_t{requantize(q - p.z_in, r, builtin(p.mode))} + p.z_out, range.min,
+                    range.max);
   });
 }
 
@@ -84,15 +87,17 @@ Table quantize(const Params& p) {
 
 Table leaky_relu(const Params& p, float alpha) {
   const float positive = p.s_in / p.s_out, negative = p.s_in * alpha / p.s_out;
-  if (p.mode == Numerics::kFp32 && xnnpack_converts(positive) && negative >= -127.99609375f && negative <= 128.0f &&
-      std::fabs(negative) >= 1.0f / 256.0f)
-    return fill([&](int q) { return convert_q8(q - p.z_in, q >= p.z_in ? positive : negative, p.z_out); });
+  if (p.mode == Numerics::kFp32 && xnnpack_converts(positive) && negative >= -127.99609375f &&
+      negative <= 128.0f && std::fabs(negative) >= 1.0f / 256.0f)
+    return fill(
+        [&](int q) { return convert_q8(q - p.z_in, q >= p.z_in ? positive : negative, p.z_out); });
   const Requant identity = quantize_multiplier(static_cast<double>(positive));
   Requant slope = quantize_multiplier(std::fabs(static_cast<double>(negative)));
   if (negative < 0) slope.multiplier = -slope.multiplier;
   return fill([&](int q) {
     const std::int32_t x = q - p.z_in;
-    return saturate(std::int64_t{requantize(x, x >= 0 ? identity : slope, builtin(p.mode))} + p.z_out);
+    return saturate(std::int64_t{requantize(x, x >= 0 ? identity : slope, builtin(p.mode))} +
+                    p.z_out);
   });
 }
 
@@ -115,15 +120,19 @@ float logistic(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 std::int16_t srdhm16(std::int16_t a, std::int16_t b) {
   if (a == b && a == -32768) return 32767;
   const std::int32_t product = std::int32_t{a} * b;
-  return static_cast<std::int16_t>((product + (product >= 0 ? 1 << 14 : 1 - (1 << 14))) / (1 << 15));
+  return static_cast<std::int16_t>((product + (product >= 0 ? 1 << 14 : 1 - (1 << 14))) /
+                                   (1 << 15));
 }
 std::int16_t doubling_high16(std::int16_t a, std::int16_t b) {
   if (a == b && a == -32768) return 32767;
   return static_cast<std::int16_t>(std::int32_t{a} * b / (1 << 15));
 }
-std::int16_t saturate16(std::int64_t v) { return static_cast<std::int16_t>(clamp_i32(v, -32768, 32767)); }
+std::int16_t saturate16(std::int64_t v) {
+  return static_cast<std::int16_t>(clamp_i32(v, -32768, 32767));
+}
 std::int16_t multiplier16(std::int32_t multiplier) {
-  return multiplier >= 0x7FFF8000 ? std::int16_t{32767} : static_cast<std::int16_t>((multiplier + (1 << 15)) >> 16);
+  return multiplier >= 0x7FFF8000 ? std::int16_t{32767}
+                                  : static_cast<std::int16_t>((multiplier + (1 << 15)) >> 16);
 }
 
 Table hard_swish(const Params& p) {
@@ -141,8 +150,8 @@ Table hard_swish(const Params& p) {
     if (gate.shift < 0) reluish = static_cast<std::int16_t>(rdpot(reluish, -gate.shift));
     reluish = static_cast<std::int16_t>((reluish + (1 << 15)) >> 1);
     const std::int16_t product = doubling_high16(reluish, scaled);
-    const std::int32_t result = out.shift > 0 ? saturate16(std::int64_t{product} << out.shift)
-                                              : rdpot(product, -out.shift);
+    const std::int32_t result =
+        out.shift > 0 ? saturate16(std::int64_t{product} << out.shift) : rdpot(product, -out.shift);
     return saturate(std::int64_t{result} + p.z_out);
   });
 }
@@ -153,7 +162,8 @@ Table absolute(const Params& p) {
   const Requant r = quantize_multiplier(static_cast<double>(p.s_in / p.s_out));
   return fill([&](int q) {
     const std::int32_t magnitude = std::abs(q - p.z_in);
-    return saturate(std::int64_t{rescale ? requantize(magnitude, r, builtin(p.mode)) : magnitude} + p.z_out);
+    return saturate(std::int64_t{rescale ? requantize(magnitude, r, builtin(p.mode)) : magnitude} +
+                    p.z_out);
   });
 }
 
@@ -165,34 +175,50 @@ float gelu(float x, bool approximate) {
 }  // namespace
 
 std::optional<std::array<std::int8_t, 256>> activation_table(OpKind kind, const OpAttrs& attrs,
-                                                             const Quantisation& in, const Quantisation& out,
+                                                             const Quantisation& in,
+                                                             const Quantisation& out,
                                                              Numerics mode) {
-  if (in.scale.size() != 1 || out.scale.size() != 1 || in.zero_point.size() != 1 || out.zero_point.size() != 1)
+  if (in.scale.size() != 1 || out.scale.size() != 1 || in.zero_point.size() != 1 ||
+      out.zero_point.size() != 1)
     return std::nullopt;
   const Params p{in.scale[0], out.scale[0], in.zero_point[0], out.zero_point[0], mode};
   const bool fp32 = mode == Numerics::kFp32;
   switch (kind) {
-    case OpKind::RELU: return relu(p, Activation::kRelu);
-    case OpKind::RELU6: return relu(p, Activation::kRelu6);
-    case OpKind::RELU_N1_TO_1: return relu(p, Activation::kReluN1To1);
-    case OpKind::QUANTIZE: return quantize(p);
-    case OpKind::LEAKY_RELU: return leaky_relu(p, attrs.alpha);
+    case OpKind::RELU:
+      return relu(p, Activation::kRelu);
+    case OpKind::RELU6:
+      return relu(p, Activation::kRelu6);
+    case OpKind::RELU_N1_TO_1:
+      return relu(p, Activation::kReluN1To1);
+    case OpKind::QUANTIZE:
+      return quantize(p);
+    case OpKind::LEAKY_RELU:
+      return leaky_relu(p, attrs.alpha);
     case OpKind::LOGISTIC:
       return fp32 ? from_real_even(p, logistic) : sigmoid_fixed(p, fixed_logistic, 8);
     case OpKind::TANH:
-      return fp32 ? from_real(p, [](float x) { return std::tanh(x); }) : sigmoid_fixed(p, fixed_tanh, 7);
-    case OpKind::HARD_SWISH: return hard_swish(p);
+      return fp32 ? from_real(p, [](float x) { return std::tanh(x); })
+                  : sigmoid_fixed(p, fixed_tanh, 7);
+    case OpKind::HARD_SWISH:
+      return hard_swish(p);
     case OpKind::ELU: {
       const auto elu = [](float x) { return x < 0 ? std::expm1(x) : x; };
       return fp32 ? from_real_even(p, elu) : from_real(p, elu);
     }
-    case OpKind::GELU: return from_real(p, [&](float x) { return gelu(x, attrs.approximate); });
-    case OpKind::ABS: return absolute(p);
-    case OpKind::EXP: return from_real(p, [](float x) { return std::exp(x); });
-    case OpKind::NEG: return from_real(p, [](float x) { return -x; });
-    case OpKind::SQRT: return from_real(p, [](float x) { return std::sqrt(x); });
-    case OpKind::RSQRT: return from_real(p, [](float x) { return 1.0f / std::sqrt(x); });
-    default: return std::nullopt;
+    case OpKind::GELU:
+      return from_real(p, [&](float x) { return gelu(x, attrs.approximate); });
+    case OpKind::ABS:
+      return absolute(p);
+    case OpKind::EXP:
+      return from_real(p, [](float x) { return std::exp(x); });
+    case OpKind::NEG:
+      return from_real(p, [](float x) { return -x; });
+    case OpKind::SQRT:
+      return from_real(p, [](float x) { return std::sqrt(x); });
+    case OpKind::RSQRT:
+      return from_real(p, [](float x) { return 1.0f / std::sqrt(x); });
+    default:
+      return std::nullopt;
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace deputy::arch {
 namespace {
-constexpr std::int32_t kOneQ0 = std::numeric_limits<std::int32_t>::max();  // the nearest Q0.31 has to 1
+constexpr std::int32_t kOneQ0 =
+    std::numeric_limits<std::int32_t>::max();  // the nearest Q0.31 has to 1
 constexpr std::int32_t kOneQ2 = 1 << 29;
 
 std::int32_t raw(double value, int integer_bits) {
@@ -49,7 +50,8 @@ std::int32_t reciprocal_of_half_sum(std::int32_t a) {
 std::int32_t shift_saturating(std::int32_t x, int exponent) {
   if (exponent <= 0) return rdpot(x, -exponent);
   const std::int64_t wide = static_cast<std::int64_t>(x) * (std::int64_t{1} << exponent);
-  return clamp_i32(wide, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+  return clamp_i32(wide, std::numeric_limits<std::int32_t>::min(),
+                   std::numeric_limits<std::int32_t>::max());
 }
 
 std::int32_t rounding_half_sum(std::int32_t a, std::int32_t b) {
@@ -64,15 +66,19 @@ std::int32_t fixed_exp_negative(std::int32_t a, int integer_bits) {
   const std::int32_t in_quarter = (a & (quarter - 1)) - quarter;
   std::int32_t result = exp_quarter(shift_saturating(in_quarter, integer_bits));
   const std::int32_t remainder = wrapping_sub(in_quarter, a);
-  static const std::int32_t kFactors[] = {raw(std::exp(-0.25), 0), raw(std::exp(-0.5), 0), raw(std::exp(-1.0), 0),
-                                          raw(std::exp(-2.0), 0),  raw(std::exp(-4.0), 0), raw(std::exp(-8.0), 0),
+  static const std::int32_t kFactors[] = {raw(std::exp(-0.25), 0), raw(std::exp(-0.5), 0),
+                                          raw(std::exp(-1.0), 0),  raw(std::exp(-2.0), 0),
+                                          raw(std::exp(-4.0), 0),  raw(std::exp(-8.0), 0),
                                           raw(std::exp(-16.0), 0)};
   for (int exponent = -2; exponent <= 4 && exponent < integer_bits; ++exponent)
-    if (remainder & (1 << (fractional_bits + exponent))) result = srdhm(result, kFactors[exponent + 2]);
+    if (remainder & (1 << (fractional_bits + exponent)))
+      result = srdhm(result, kFactors[exponent + 2]);
   return result;
 }
 
-std::int32_t fixed_one_over_one_plus(std::int32_t a) { return shift_saturating(reciprocal_of_half_sum(a), 1); }
+std::int32_t fixed_one_over_one_plus(std::int32_t a) {
+  return shift_saturating(reciprocal_of_half_sum(a), 1);
+}
 
 std::int32_t fixed_logistic(std::int32_t a) {
   if (a == 0) return 1 << 30;
@@ -82,16 +88,19 @@ std::int32_t fixed_logistic(std::int32_t a) {
 
 std::int32_t fixed_tanh(std::int32_t a) {
   if (a == 0) return 0;
-  // tanh(-|a|) = -(1 - e) / (1 + e), e = exp(-2|a|): the same raw value read with one more integer bit.
+  // tanh(-|a|) = -(1 - e) / (1 + e), e = exp(-2|a|): the same raw value read with one more integer
+  // bit.
   const std::int32_t e = fixed_exp_negative(a > 0 ? -a : a, 5);
-  const std::int32_t magnitude = shift_saturating(wrapping_sub(reciprocal_of_half_sum(e), kOneQ2), 2);
+  const std::int32_t magnitude =
+      shift_saturating(wrapping_sub(reciprocal_of_half_sum(e), kOneQ2), 2);
   return a > 0 ? magnitude : -magnitude;
 }
 
 Reciprocal fixed_reciprocal(std::int32_t x, int integer_bits) {
   if (x == 0) return {0, integer_bits};  // a sum that wrapped; any answer is as good
   const int headroom = std::countl_zero(static_cast<std::uint32_t>(x));
-  const std::uint32_t minus_one = (static_cast<std::uint32_t>(x) << headroom) - (std::uint32_t{1} << 31);
+  const std::uint32_t minus_one =
+      (static_cast<std::uint32_t>(x) << headroom) - (std::uint32_t{1} << 31);
   return {fixed_one_over_one_plus(static_cast<std::int32_t>(minus_one)), integer_bits - headroom};
 }
 

@@ -1,6 +1,7 @@
-// Fixed-point functions of TFLite's reference kernels, on raw int32 values. Qm.n below has m integer bits and
-// n = 31 - m fractional ones. The constructions (a four-term series with table-free range steps for exp, three
-// Newton-Raphson steps for the reciprocal) are those that gemmlowp's fixed-point notes define.
+// Fixed-point functions of TFLite's reference kernels, on raw int32 values. Qm.n below has m
+// integer bits and n = 31 - m fractional ones. The constructions (a four-term series with
+// table-free range steps for exp, three Newton-Raphson steps for the reciprocal) are those that
+// gemmlowp's fixed-point notes define.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ Reciprocal fixed_reciprocal(std::int32_t x, int integer_bits);
 /// 1 / sqrt(x) as multiplier * 2^(shift - 31), for x >= 1.
 Requant fixed_inverse_sqrt(std::int32_t x);
 
-/// floor((2^integer_bits - 1) * 2^(31 - integer_bits) / 2^left_shift): the largest input whose rescaled
-/// value still fits.
+/// floor((2^integer_bits - 1) * 2^(31 - integer_bits) / 2^left_shift): the largest input whose
+/// rescaled value still fits.
 std::int32_t input_radius(int integer_bits, int left_shift);
 
 }  // namespace deputy::arch

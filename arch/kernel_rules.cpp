@@ -1,5 +1,5 @@
-// Kernel choice in `fp32` mode (kernel_rules.h): XNNPACK's limits as of early 2022 and the structure of
-// TFLite's reduce kernel of that time.
+// Kernel choice in `fp32` mode (kernel_rules.h): XNNPACK's limits as of early 2022 and the
+// structure of TFLite's reduce kernel of that time.
 #include "arch/kernel_rules.h"
 
 #include <algorithm>
@@ -27,13 +27,14 @@ Numerics transpose_conv_rule(bool per_channel_weights, Numerics mode) {
   return mode == Numerics::kFp32 && per_channel_weights ? Numerics::kTflite : mode;
 }
 
-MeanRule mean_rule(std::size_t rank, std::span<const std::int64_t> axes, bool keep_dims, bool equal_quantisation,
-                   Numerics mode) {
+MeanRule mean_rule(std::size_t rank, std::span<const std::int64_t> axes, bool keep_dims,
+                   bool equal_quantisation, Numerics mode) {
   if (mode != Numerics::kFp32) return MeanRule::kMeanRequant;
   std::vector<std::int64_t> written(axes.begin(), axes.end());
   std::sort(written.begin(), written.end());
   const std::vector<std::int64_t> height_width = {1, 2}, width = {2};
-  if (rank == 4 && (written == height_width || written == width)) return MeanRule::kMeanRequant;  // global pooling
+  if (rank == 4 && (written == height_width || written == width))
+    return MeanRule::kMeanRequant;  // global pooling
   std::vector<std::int64_t> resolved;
   for (auto a : written) resolved.push_back(a < 0 ? a + static_cast<std::int64_t>(rank) : a);
   std::sort(resolved.begin(), resolved.end());

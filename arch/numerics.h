@@ -1,10 +1,10 @@
-// Integer arithmetic of the engines, in the three named rounding modes. The single implementation that
-// the NPU model, the CPU kernels and the compiler share; network tests therefore take their oracle from
-// outside runtimes, never from here.
+// Integer arithmetic of the engines, in the three named rounding modes. The single implementation
+// that the NPU model, the CPU kernels and the compiler share; network tests therefore take their
+// oracle from outside runtimes, never from here.
 //
-// Sources: TFLite's 8-bit quantisation specification; the reference kernels' MultiplyByQuantizedMultiplier
-// (gemmlowp's doubling high multiply followed by a rounding power-of-two division); XNNPACK's qs8 fp32
-// requantisation and its qs8 vadd/vmul parameter set-up.
+// Sources: TFLite's 8-bit quantisation specification; the reference kernels'
+// MultiplyByQuantizedMultiplier (gemmlowp's doubling high multiply followed by a rounding
+// power-of-two division); XNNPACK's qs8 fp32 requantisation and its qs8 vadd/vmul parameter set-up.
 #pragma once
 
 #include <bit>
@@ -24,13 +24,15 @@ struct Requant {
   bool operator==(const Requant&) const = default;
 };
 
-/// frexp of `real` with a 31-bit mantissa, rounded half away; 0 when real < 2^-32. real must be >= 0.
+/// frexp of `real` with a 31-bit mantissa, rounded half away; 0 when real < 2^-32. real must be >=
+/// 0.
 Requant quantize_multiplier(double real);
 inline Requant float_requant(float scale) { return {std::bit_cast<std::int32_t>(scale), 0}; }
 
 /// Saturating rounding doubling high multiply: round(a*b / 2^31), ties towards +infinity.
 inline std::int32_t srdhm(std::int32_t a, std::int32_t b) {
-  if (a == b && a == std::numeric_limits<std::int32_t>::min()) return std::numeric_limits<std::int32_t>::max();
+  if (a == b && a == std::numeric_limits<std::int32_t>::min())
+    return std::numeric_limits<std::int32_t>::max();
   const std::int64_t product = std::int64_t{a} * b;
   const std::int64_t nudge = product >= 0 ? (std::int64_t{1} << 30) : (1 - (std::int64_t{1} << 30));
   return static_cast<std::int32_t>((product + nudge) / (std::int64_t{1} << 31));
@@ -55,7 +57,8 @@ inline std::int32_t requantize_double(std::int32_t acc, Requant r) {
 /// One rounding, ties towards +infinity.
 inline std::int32_t requantize_single(std::int32_t acc, Requant r) {
   const int total = 31 - r.shift;  // 1..62: quantize_multiplier keeps -31 <= shift <= 30
-  const std::int64_t rounded = (std::int64_t{acc} * r.multiplier + (std::int64_t{1} << (total - 1))) >> total;
+  const std::int64_t rounded =
+      (std::int64_t{acc} * r.multiplier + (std::int64_t{1} << (total - 1))) >> total;
   return static_cast<std::int32_t>(rounded);
 }
 
@@ -70,18 +73,24 @@ inline std::int32_t requantize_fp32(std::int32_t acc, Requant r) {
 
 inline std::int32_t requantize(std::int32_t acc, Requant r, Numerics mode) {
   switch (mode) {
-    case Numerics::kTflite: return requantize_double(acc, r);
-    case Numerics::kSingle: return requantize_single(acc, r);
-    case Numerics::kFp32: return requantize_fp32(acc, r);
+    case Numerics::kTflite:
+      return requantize_double(acc, r);
+    case Numerics::kSingle:
+      return requantize_single(acc, r);
+    case Numerics::kFp32:
+      return requantize_fp32(acc, r);
   }
   return 0;
 }
 
-/// 64-bit accumulators (int16 activations): the multiplier is cut to 16 bits, then one rounding, ties up.
+/// 64-bit accumulators (int16 activations): the multiplier is cut to 16 bits, then one rounding,
+/// ties up.
 inline std::int64_t requantize_int64(std::int64_t acc, Requant r) {
-  const std::int64_t reduced = r.multiplier < 0x7FFF0000 ? (r.multiplier + (1 << 15)) >> 16 : 0x7FFF;
+  const std::int64_t reduced =
+      r.multiplier < 0x7FFF0000 ? (r.multiplier + (1 << 15)) >> 16 : 0x7FFF;
   const int total = 15 - r.shift;
-  if (total <= 0) return static_cast<std::int64_t>(static_cast<std::uint64_t>(acc * reduced) << -total);
+  if (total <= 0)
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(acc * reduced) << -total);
   return (acc * reduced + (std::int64_t{1} << (total - 1))) >> total;
 }
 inline std::int64_t add_wrapping(std::int64_t a, std::int64_t b) {
@@ -98,9 +107,10 @@ Requant conv_requant(float s_in, float s_w, float s_out, Numerics mode);
 /// FULLY_CONNECTED: as conv, but s_in * s_w is first rounded to float32 in every mode.
 Requant fully_connected_requant(float s_in, float s_w, float s_out, Numerics mode);
 
-/// ADD, SUB, MUL of int8. kTflite, kSingle: a and b are shifted left by left_shift, rescaled by their own
-/// multipliers, summed (b negated for SUB), and rescaled by out. kFp32 ADD/SUB: one fixed-point stage,
-/// (a.multiplier*(a-za) + b.multiplier*(b-zb)) rounded half up at out.shift bits. MUL uses out only.
+/// ADD, SUB, MUL of int8. kTflite, kSingle: a and b are shifted left by left_shift, rescaled by
+/// their own multipliers, summed (b negated for SUB), and rescaled by out. kFp32 ADD/SUB: one
+/// fixed-point stage, (a.multiplier*(a-za) + b.multiplier*(b-zb)) rounded half up at out.shift
+/// bits. MUL uses out only.
 struct EltwiseRequant {
   std::int32_t left_shift = 0;
   Requant a, b, out;
@@ -111,7 +121,8 @@ EltwiseRequant add_requant(float s_a, float s_b, float s_out, Numerics mode, int
 EltwiseRequant mul_requant(float s_a, float s_b, float s_out, Numerics mode);
 
 /// a, b: values less their zero points. Returns the result before the output zero point and clamp.
-inline std::int32_t eltwise_add(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {
+inline std::int32_t eltwise_add(std::int32_t a, std::int32_t b, const EltwiseRequant& r,
+                                Numerics mode) {
   if (mode == Numerics::kFp32) {
     const std::int64_t acc = std::int64_t{a} * r.a.multiplier + std::int64_t{b} * r.b.multiplier;
     return static_cast<std::int32_t>((acc + (std::int64_t{1} << (r.out.shift - 1))) >> r.out.shift);
@@ -120,13 +131,15 @@ inline std::int32_t eltwise_add(std::int32_t a, std::int32_t b, const EltwiseReq
   const std::int32_t sb = requantize(b * (1 << r.left_shift), r.b, mode);
   return requantize(sa + sb, r.out, mode);
 }
-inline std::int32_t eltwise_sub(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {
+inline std::int32_t eltwise_sub(std::int32_t a, std::int32_t b, const EltwiseRequant& r,
+                                Numerics mode) {
   if (mode == Numerics::kFp32) return eltwise_add(a, -b, r, mode);
   const std::int32_t sa = requantize(a * (1 << r.left_shift), r.a, mode);
   const std::int32_t sb = requantize(b * (1 << r.left_shift), r.b, mode);
   return requantize(sa - sb, r.out, mode);
 }
-inline std::int32_t eltwise_mul(std::int32_t a, std::int32_t b, const EltwiseRequant& r, Numerics mode) {
+inline std::int32_t eltwise_mul(std::int32_t a, std::int32_t b, const EltwiseRequant& r,
+                                Numerics mode) {
   return requantize(a * b, r.out, mode);
 }
 
@@ -135,18 +148,20 @@ inline std::int32_t average_half_away(std::int32_t sum, std::int32_t count) {
   return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
 }
 
-/// MEAN of int8 over `count` elements applied to sum(x - z_in): the divisor folded into the multiplier as
-/// the reference kernel does (kTflite, kSingle), or float(s_in / (s_out * count)) (kFp32).
+/// MEAN of int8 over `count` elements applied to sum(x - z_in): the divisor folded into the
+/// multiplier as the reference kernel does (kTflite, kSingle), or float(s_in / (s_out * count))
+/// (kFp32).
 Requant mean_requant(float s_in, float s_out, std::int32_t count, Numerics mode);
 
 /// round(real / scale) + zero_point, half away from zero, saturated to [lo, hi].
-std::int32_t quantize_half_away(float real, float scale, std::int32_t zero_point, std::int32_t lo, std::int32_t hi);
+std::int32_t quantize_half_away(float real, float scale, std::int32_t zero_point, std::int32_t lo,
+                                std::int32_t hi);
 
 /// The int range a fused activation allows: `activation` is arch::Activation's number.
 struct ActivationRange {
   std::int32_t min, max;
 };
-ActivationRange activation_range(int activation, float scale, std::int32_t zero_point, std::int32_t type_min,
-                                 std::int32_t type_max);
+ActivationRange activation_range(int activation, float scale, std::int32_t zero_point,
+                                 std::int32_t type_min, std::int32_t type_max);
 
 }  // namespace deputy::arch

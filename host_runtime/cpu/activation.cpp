@@ -1,5 +1,5 @@
-// One-input element-wise operators. int8 goes through the tables that the NPU's LUT unit uses; uint8, int16
-// and float are computed element by element.
+// One-input element-wise operators. int8 goes through the tables that the NPU's LUT unit uses;
+// uint8, int16 and float are computed element by element.
 #include <array>
 #include <cmath>
 
@@ -52,28 +52,46 @@ float leaky(float x, float alpha) { return x >= 0 ? x : x * alpha; }
 
 float real_function(const OpCall& c, float x) {
   switch (c.kind) {
-    case OpKind::RELU: return x > 0 ? x : 0;
-    case OpKind::RELU6: return x < 0 ? 0 : x > 6 ? 6 : x;
-    case OpKind::RELU_N1_TO_1: return x < -1 ? -1 : x > 1 ? 1 : x;
-    case OpKind::LOGISTIC: return 1.0f / (1.0f + std::exp(-x));
-    case OpKind::TANH: return std::tanh(x);
-    case OpKind::HARD_SWISH: return x * std::min(std::max(0.0f, x + 3.0f), 6.0f) / 6.0f;
-    case OpKind::LEAKY_RELU: return leaky(x, c.attrs.alpha);
-    case OpKind::ELU: return x < 0 ? std::expm1(x) : x;
+    case OpKind::RELU:
+      return x > 0 ? x : 0;
+    case OpKind::RELU6:
+      return x < 0 ? 0 : x > 6 ? 6 : x;
+    case OpKind::RELU_N1_TO_1:
+      return x < -1 ? -1 : x > 1 ? 1 : x;
+    case OpKind::LOGISTIC:
+      return 1.0f / (1.0f + std::exp(-x));
+    case OpKind::TANH:
+      return std::tanh(x);
+    case OpKind::HARD_SWISH:
+      return x * std::min(std::max(0.0f, x + 3.0f), 6.0f) / 6.0f;
+    case OpKind::LEAKY_RELU:
+      return leaky(x, c.attrs.alpha);
+    case OpKind::ELU:
+      return x < 0 ? std::expm1(x) : x;
     case OpKind::GELU:
       if (c.attrs.approximate)
         return 0.5f * x * (1.0f + std::tanh(0.7978845608028654f * (x + 0.044715f * x * x * x)));
       return 0.5f * x * std::erfc(x * -0.70710678118654752440f);
-    case OpKind::ABS: return std::fabs(x);
-    case OpKind::EXP: return std::exp(x);
-    case OpKind::NEG: return -x;
-    case OpKind::SQRT: return std::sqrt(x);
-    case OpKind::RSQRT: return 1.0f / std::sqrt(x);
-    case OpKind::FLOOR: return std::floor(x);
-    case OpKind::CEIL: return std::ceil(x);
-    case OpKind::ROUND: return std::nearbyint(x);
-    case OpKind::SIN: return std::sin(x);
-    default: return std::cos(x);
+    case OpKind::ABS:
+      return std::fabs(x);
+    case OpKind::EXP:
+      return std::exp(x);
+    case OpKind::NEG:
+      return -x;
+    case OpKind::SQRT:
+      return std::sqrt(x);
+    case OpKind::RSQRT:
+      return 1.0f / std::sqrt(x);
+    case OpKind::FLOOR:
+      return std::floor(x);
+    case OpKind::CEIL:
+      return std::ceil(x);
+    case OpKind::ROUND:
+      return std::nearbyint(x);
+    case OpKind::SIN:
+      return std::sin(x);
+    default:
+      return std::cos(x);
   }
 }
 
@@ -88,9 +106,11 @@ base::Status run_table8(const OpCall& c, Numerics mode) {
   const auto table = arch::activation_table(c.kind, c.attrs, moved(c.x()), moved(c.y()), mode);
   if (!table) return op_error(c, "no table for this quantisation", base::ErrorKind::kInput);
   if (c.x().dtype == DType::kInt8)
-    unary<std::int8_t>(c, [&](std::int8_t v) { return (*table)[static_cast<std::size_t>(v + 128)]; });
+    unary<std::int8_t>(c,
+                       [&](std::int8_t v) { return (*table)[static_cast<std::size_t>(v + 128)]; });
   else
-    unary<std::uint8_t>(c, [&](std::uint8_t v) { return static_cast<std::uint8_t>((*table)[v] + 128); });
+    unary<std::uint8_t>(
+        c, [&](std::uint8_t v) { return static_cast<std::uint8_t>((*table)[v] + 128); });
   return {};
 }
 
@@ -98,7 +118,8 @@ base::Status run_table8(const OpCall& c, Numerics mode) {
 void run_linear16(const OpCall& c, Numerics mode) {
   mode = builtin_rule(mode);
   const double ratio = static_cast<double>(scale_of(c.x())) / static_cast<double>(scale_of(c.y()));
-  const double slope = c.kind == OpKind::LEAKY_RELU ? ratio * static_cast<double>(c.attrs.alpha) : ratio;
+  const double slope =
+      c.kind == OpKind::LEAKY_RELU ? ratio * static_cast<double>(c.attrs.alpha) : ratio;
   const auto positive = arch::quantize_multiplier(ratio);
   auto negative = arch::quantize_multiplier(std::fabs(slope));
   if (slope < 0) negative.multiplier = -negative.multiplier;
@@ -113,13 +134,15 @@ void run_linear16(const OpCall& c, Numerics mode) {
   });
 }
 
-/// LOGISTIC and TANH of int16, scale 2^-15: 256 entries of the logistic function with linear interpolation
-/// over [0, 10.7), mirrored; tanh(x) = 2 logistic(2x) - 1. The argument is brought to units of 1/12288.
+/// LOGISTIC and TANH of int16, scale 2^-15: 256 entries of the logistic function with linear
+/// interpolation over [0, 10.7), mirrored; tanh(x) = 2 logistic(2x) - 1. The argument is brought to
+/// units of 1/12288.
 void run_sigmoid16(const OpCall& c) {
   static const auto kTable = [] {
     std::array<std::int64_t, 257> table;
     for (int i = 0; i < 257; ++i)
-      table[static_cast<std::size_t>(i)] = std::min<std::int64_t>(65535, std::llround(65536.0 / (1.0 + std::exp(-i / 24.0))));
+      table[static_cast<std::size_t>(i)] =
+          std::min<std::int64_t>(65535, std::llround(65536.0 / (1.0 + std::exp(-i / 24.0))));
     return table;
   }();
   double multiplier = static_cast<double>(scale_of(c.x())) * 4096.0 * 3.0;
@@ -148,7 +171,9 @@ void run_sigmoid16(const OpCall& c) {
 
 base::Status run(const OpCall& c, Numerics mode) {
   switch (c.x().dtype) {
-    case DType::kFloat32: unary<float>(c, [&](float x) { return real_function(c, x); }); return {};
+    case DType::kFloat32:
+      unary<float>(c, [&](float x) { return real_function(c, x); });
+      return {};
     case DType::kInt32:
       unary<std::int32_t>(c, [&](std::int32_t x) {
         const auto u = static_cast<std::uint32_t>(x);
@@ -161,7 +186,8 @@ base::Status run(const OpCall& c, Numerics mode) {
       else
         run_linear16(c, mode);
       return {};
-    default: return run_table8(c, mode);
+    default:
+      return run_table8(c, mode);
   }
 }
 
@@ -179,22 +205,28 @@ base::Status check_prelu(const OpCall& c) {
 template <class T>
 void prelu_quantised(const OpCall& c, Numerics mode) {
   const auto &x = c.x(0), &alpha = c.x(1), &y = c.y();
-  const auto identity = arch::quantize_multiplier(static_cast<double>(scale_of(x)) / static_cast<double>(scale_of(y)));
-  const auto slope = arch::quantize_multiplier(static_cast<double>(scale_of(x)) * static_cast<double>(scale_of(alpha)) /
+  const auto identity = arch::quantize_multiplier(static_cast<double>(scale_of(x)) /
+                                                  static_cast<double>(scale_of(y)));
+  const auto slope = arch::quantize_multiplier(static_cast<double>(scale_of(x)) *
+                                               static_cast<double>(scale_of(alpha)) /
                                                static_cast<double>(scale_of(y)));
-  for_each_broadcast(x.shape, alpha.shape, y.shape, [&](std::int64_t i, std::int64_t j, std::int64_t o) {
-    const std::int32_t v = c.in<T>(0)[i] - zero_point_of(x);
-    const std::int32_t a = c.in<T>(1)[j] - zero_point_of(alpha);
-    const std::int32_t r = v >= 0 ? arch::requantize(v, identity, mode) : arch::requantize(v * a, slope, mode);
-    c.out<T>()[o] = static_cast<T>(arch::clamp_i32(std::int64_t{r} + zero_point_of(y), kLowest<T>, kHighest<T>));
-  });
+  for_each_broadcast(
+      x.shape, alpha.shape, y.shape, [&](std::int64_t i, std::int64_t j, std::int64_t o) {
+        const std::int32_t v = c.in<T>(0)[i] - zero_point_of(x);
+        const std::int32_t a = c.in<T>(1)[j] - zero_point_of(alpha);
+        const std::int32_t r =
+            v >= 0 ? arch::requantize(v, identity, mode) : arch::requantize(v * a, slope, mode);
+        c.out<T>()[o] = static_cast<T>(
+            arch::clamp_i32(std::int64_t{r} + zero_point_of(y), kLowest<T>, kHighest<T>));
+      });
 }
 
 base::Status run_prelu(const OpCall& c, Numerics mode) {
   if (c.x().dtype == DType::kFloat32)
-    for_each_broadcast(c.x(0).shape, c.x(1).shape, c.y().shape, [&](std::int64_t i, std::int64_t j, std::int64_t o) {
-      c.out<float>()[o] = leaky(c.in<float>(0)[i], c.in<float>(1)[j]);
-    });
+    for_each_broadcast(c.x(0).shape, c.x(1).shape, c.y().shape,
+                       [&](std::int64_t i, std::int64_t j, std::int64_t o) {
+                         c.out<float>()[o] = leaky(c.in<float>(0)[i], c.in<float>(1)[j]);
+                       });
   else if (c.x().dtype == DType::kUint8)
     prelu_quantised<std::uint8_t>(c, builtin_rule(mode));
   else

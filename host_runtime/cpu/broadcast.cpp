@@ -11,7 +11,8 @@ base::Result<Shape> broadcast_shape(const OpCall& c, const Shape& a, const Shape
     const std::int32_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::int32_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (da != db && da != 1 && db != 1)
-      return op_error(c, fmt::format("shapes {} and {} do not broadcast", shape_text(a), shape_text(b)));
+      return op_error(
+          c, fmt::format("shapes {} and {} do not broadcast", shape_text(a), shape_text(b)));
     out[out.size() - 1 - i] = da == 1 ? db : da;
   }
   return out;

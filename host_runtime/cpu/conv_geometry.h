@@ -7,10 +7,11 @@
 
 namespace deputy::host_runtime {
 
-/// NHWC input, window kh x kw, NHWC output. All in 64 bits: attributes of a hostile model are any int32.
+/// NHWC input, window kh x kw, NHWC output. All in 64 bits: attributes of a hostile model are any
+/// int32.
 struct Window {
-  std::int64_t n, h, w, c;      ///< input
-  std::int64_t oh, ow, oc;      ///< output
+  std::int64_t n, h, w, c;  ///< input
+  std::int64_t oh, ow, oc;  ///< output
   std::int64_t kh, kw;
   std::int64_t sh, sw, dh, dw, pt, pl;
 
@@ -20,7 +21,8 @@ struct Window {
 
 Window make_window(const OpCall& c, std::int64_t kh, std::int64_t kw);
 
-/// Rank 4, positive strides, dilations and window, pads >= 0, and the output's batch, height and width.
+/// Rank 4, positive strides, dilations and window, pads >= 0, and the output's batch, height and
+/// width.
 base::Status expect_window(const OpCall& c, std::int64_t kh, std::int64_t kw);
 
 }  // namespace deputy::host_runtime

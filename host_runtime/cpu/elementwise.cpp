@@ -23,7 +23,8 @@ base::Status check_types(const OpCall& c, std::initializer_list<DType> types) {
 }
 
 base::Status check_arithmetic(const OpCall& c) {
-  DEPUTY_TRY(check_types(c, {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kFloat32}));
+  DEPUTY_TRY(check_types(c, {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32,
+                             DType::kInt64, DType::kFloat32}));
   if (!is_index_type(c.x().dtype)) return {};
   return expect(c, c.attrs.activation == 0, "integer tensors take no fused activation");
 }
@@ -36,7 +37,8 @@ base::Status check_squared_difference(const OpCall& c) {
   return check_types(c, {DType::kInt8, DType::kInt32, DType::kFloat32});
 }
 base::Status check_min_max(const OpCall& c) {
-  DEPUTY_TRY(check_types(c, {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kFloat32}));
+  DEPUTY_TRY(check_types(c, {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32,
+                             DType::kInt64, DType::kFloat32}));
   return expect(c, same_quantisation(c.x(0), c.y()) && same_quantisation(c.x(1), c.y()),
                 "inputs and output must have equal quantisation");
 }
@@ -45,17 +47,20 @@ template <class T, class F>
 void binary(const OpCall& c, F&& f) {
   const T *a = c.in<T>(0), *b = c.in<T>(1);
   T* out = c.out<T>();
-  for_each_broadcast(c.x(0).shape, c.x(1).shape, c.y().shape,
-                     [&](std::int64_t i, std::int64_t j, std::int64_t o) { out[o] = f(a[i], b[j]); });
+  for_each_broadcast(
+      c.x(0).shape, c.x(1).shape, c.y().shape,
+      [&](std::int64_t i, std::int64_t j, std::int64_t o) { out[o] = f(a[i], b[j]); });
 }
 
 /// f(a - za, b - zb) + zo, clamped to the fused activation.
 template <class T, class F>
 void quantised(const OpCall& c, F&& f) {
-  const std::int32_t za = zero_point_of(c.x(0)), zb = zero_point_of(c.x(1)), zo = zero_point_of(c.y());
+  const std::int32_t za = zero_point_of(c.x(0)), zb = zero_point_of(c.x(1)),
+                     zo = zero_point_of(c.y());
   const auto range = output_range(c.y(), c.attrs.activation);
   binary<T>(c, [=](T a, T b) {
-    return static_cast<T>(arch::clamp_i32(std::int64_t{f(a - za, b - zb)} + zo, range.min, range.max));
+    return static_cast<T>(
+        arch::clamp_i32(std::int64_t{f(a - za, b - zb)} + zo, range.min, range.max));
   });
 }
 
@@ -70,11 +75,13 @@ template <class F>
 void integer(const OpCall& c, F&& f) {
   if (c.x().dtype == DType::kInt32)
     binary<std::int32_t>(c, [=](std::int32_t a, std::int32_t b) {
-      return static_cast<std::int32_t>(f(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)));
+      return static_cast<std::int32_t>(
+          f(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)));
     });
   else
     binary<std::int64_t>(c, [=](std::int64_t a, std::int64_t b) {
-      return static_cast<std::int64_t>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+      return static_cast<std::int64_t>(
+          f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
     });
 }
 
@@ -86,9 +93,11 @@ void add_sub_quantised(const OpCall& c, Numerics mode, bool subtract) {
   mode = arch::add_rule(sa, sb, so, mode);
   const arch::EltwiseRequant r = arch::add_requant(sa, sb, so, mode, sizeof(T) == 2 ? 15 : 20);
   if (subtract)
-    quantised<T>(c, [=](std::int32_t a, std::int32_t b) { return arch::eltwise_sub(a, b, r, mode); });
+    quantised<T>(c,
+                 [=](std::int32_t a, std::int32_t b) { return arch::eltwise_sub(a, b, r, mode); });
   else
-    quantised<T>(c, [=](std::int32_t a, std::int32_t b) { return arch::eltwise_add(a, b, r, mode); });
+    quantised<T>(c,
+                 [=](std::int32_t a, std::int32_t b) { return arch::eltwise_add(a, b, r, mode); });
 }
 
 base::Status run_add_sub(const OpCall& c, Numerics mode, bool subtract) {
@@ -101,7 +110,8 @@ base::Status run_add_sub(const OpCall& c, Numerics mode, bool subtract) {
       integer(c, [=](auto a, auto b) { return subtract ? a - b : a + b; });
       break;
     default:
-      with_quantised_type(c.x().dtype, [&](auto zero) { add_sub_quantised<decltype(zero)>(c, mode, subtract); });
+      with_quantised_type(c.x().dtype,
+                          [&](auto zero) { add_sub_quantised<decltype(zero)>(c, mode, subtract); });
   }
   return {};
 }
@@ -110,16 +120,21 @@ base::Status run_sub(const OpCall& c, Numerics mode) { return run_add_sub(c, mod
 
 base::Status run_mul(const OpCall& c, Numerics mode) {
   switch (c.x().dtype) {
-    case DType::kFloat32: real(c, [](float a, float b) { return a * b; }); break;
+    case DType::kFloat32:
+      real(c, [](float a, float b) { return a * b; });
+      break;
     case DType::kInt32:
-    case DType::kInt64: integer(c, [](auto a, auto b) { return a * b; }); break;
+    case DType::kInt64:
+      integer(c, [](auto a, auto b) { return a * b; });
+      break;
     default: {
       if (c.x().dtype == DType::kInt16) mode = builtin_rule(mode);
       const float sa = scale_of(c.x(0)), sb = scale_of(c.x(1)), so = scale_of(c.y());
       mode = arch::mul_rule(sa, sb, so, mode);
       const arch::EltwiseRequant r = arch::mul_requant(sa, sb, so, mode);
       with_quantised_type(c.x().dtype, [&](auto zero) {
-        quantised<decltype(zero)>(c, [=](std::int32_t a, std::int32_t b) { return arch::eltwise_mul(a, b, r, mode); });
+        quantised<decltype(zero)>(
+            c, [=](std::int32_t a, std::int32_t b) { return arch::eltwise_mul(a, b, r, mode); });
       });
     }
   }
@@ -143,9 +158,15 @@ base::Status run_div(const OpCall& c, Numerics) {
 template <class F>
 void min_max(const OpCall& c, F&& pick) {
   switch (c.x().dtype) {
-    case DType::kFloat32: binary<float>(c, pick); break;
-    case DType::kInt32: binary<std::int32_t>(c, pick); break;
-    case DType::kInt64: binary<std::int64_t>(c, pick); break;
+    case DType::kFloat32:
+      binary<float>(c, pick);
+      break;
+    case DType::kInt32:
+      binary<std::int32_t>(c, pick);
+      break;
+    case DType::kInt64:
+      binary<std::int64_t>(c, pick);
+      break;
     default:
       with_quantised_type(c.x().dtype, [&](auto zero) { binary<decltype(zero)>(c, pick); });
   }
@@ -169,10 +190,12 @@ base::Status run_squared_difference(const OpCall& c, Numerics mode) {
     mode = builtin_rule(mode);
     const double sa = scale_of(c.x(0)), sb = scale_of(c.x(1)), so = scale_of(c.y());
     const double twice_max = 2 * std::max(sa, sb);
-    const auto ra = arch::quantize_multiplier(sa / twice_max), rb = arch::quantize_multiplier(sb / twice_max);
+    const auto ra = arch::quantize_multiplier(sa / twice_max),
+               rb = arch::quantize_multiplier(sb / twice_max);
     const auto ro = arch::quantize_multiplier(twice_max * twice_max / ((1 << 14) * so));
     quantised<std::int8_t>(c, [=](std::int32_t a, std::int32_t b) {
-      const std::int32_t d = arch::requantize(a * 128, ra, mode) - arch::requantize(b * 128, rb, mode);
+      const std::int32_t d =
+          arch::requantize(a * 128, ra, mode) - arch::requantize(b * 128, rb, mode);
       return arch::requantize(d * d, ro, mode);
     });
   }
@@ -186,7 +209,8 @@ constexpr HostOp kOps[] = {
     {OpKind::DIV, check_div, run_div, transcendental_work},
     {OpKind::MINIMUM, check_min_max, run_minimum, elementwise_work},
     {OpKind::MAXIMUM, check_min_max, run_maximum, elementwise_work},
-    {OpKind::SQUARED_DIFFERENCE, check_squared_difference, run_squared_difference, elementwise_work},
+    {OpKind::SQUARED_DIFFERENCE, check_squared_difference, run_squared_difference,
+     elementwise_work},
 };
 }  // namespace
 

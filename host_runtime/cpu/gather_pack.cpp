@@ -1,4 +1,5 @@
-// CONCATENATION, PACK, UNPACK and GATHER. Any element type; only a fused activation of CONCATENATION is refused.
+// CONCATENATION, PACK, UNPACK and GATHER. Any element type; only a fused activation of
+// CONCATENATION is refused.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +9,8 @@ namespace deputy::host_runtime {
 namespace {
 using arch::OpKind;
 
-/// A copy between a tensor and its pieces along one axis: `outer` rows, each of the pieces' lengths in turn.
+/// A copy between a tensor and its pieces along one axis: `outer` rows, each of the pieces' lengths
+/// in turn.
 std::size_t row_bytes(const arch::TensorDesc& t, std::size_t axis) {
   return static_cast<std::size_t>(span_count(t.shape, axis, t.shape.size())) * dtype_size(t.dtype);
 }
@@ -18,7 +20,8 @@ base::Result<std::size_t> concat_axis(const OpCall& c) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     const Shape& shape = c.x(i).shape;
-    DEPUTY_TRY(expect(c, shape.size() == c.y().shape.size(), "an input's rank differs from the output's"));
+    DEPUTY_TRY(
+        expect(c, shape.size() == c.y().shape.size(), "an input's rank differs from the output's"));
     Shape expected = c.y().shape;
     expected[axis] = shape[axis];
     DEPUTY_TRY(expect_shape(c, c.x(i), expected));
@@ -48,7 +51,8 @@ void interleave(const OpCall& c, std::int64_t outer, const std::vector<std::size
   std::uint8_t* out = c.outputs[0].data;
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::size_t i = 0; i < c.inputs.size(); ++i) {
-      if (lengths[i] > 0) std::memcpy(out, c.inputs[i].data + static_cast<std::size_t>(o) * lengths[i], lengths[i]);
+      if (lengths[i] > 0)
+        std::memcpy(out, c.inputs[i].data + static_cast<std::size_t>(o) * lengths[i], lengths[i]);
       out += lengths[i];
     }
 }
@@ -61,7 +65,8 @@ base::Status run_concat(const OpCall& c, Numerics) {
   return {};
 }
 
-/// PACK and UNPACK: one tensor `whole` with the piece count at `axis`, pieces without that dimension.
+/// PACK and UNPACK: one tensor `whole` with the piece count at `axis`, pieces without that
+/// dimension.
 base::Result<std::size_t> stack_axis(const OpCall& c, const arch::TensorDesc& whole,
                                      std::span<const arch::TensorView> pieces) {
   DEPUTY_ASSIGN(const std::size_t axis, resolve_axis(c, c.attrs.axis, whole.shape.size()));
@@ -85,7 +90,8 @@ base::Status check_pack(const OpCall& c) {
 base::Status run_pack(const OpCall& c, Numerics) {
   DEPUTY_ASSIGN(const std::size_t axis, stack_axis(c, c.y(), c.inputs));
   if (c.y().bytes() > 0)
-    interleave(c, span_count(c.y().shape, 0, axis), std::vector<std::size_t>(c.inputs.size(), row_bytes(c.y(), axis + 1)));
+    interleave(c, span_count(c.y().shape, 0, axis),
+               std::vector<std::size_t>(c.inputs.size(), row_bytes(c.y(), axis + 1)));
   return {};
 }
 
@@ -116,23 +122,26 @@ base::Result<GatherPlan> plan_gather(const OpCall& c) {
   const Shape &x = c.x().shape, &index = c.x(1).shape;
   DEPUTY_ASSIGN(const std::size_t axis, resolve_axis(c, c.attrs.axis, x.size()));
   const auto batch_dims = static_cast<std::int64_t>(c.attrs.batch_dims);
-  DEPUTY_TRY(expect(c, batch_dims >= 0 && batch_dims <= static_cast<std::int64_t>(std::min(axis, index.size())),
-                    "batch_dims is out of range"));
+  DEPUTY_TRY(expect(
+      c, batch_dims >= 0 && batch_dims <= static_cast<std::int64_t>(std::min(axis, index.size())),
+      "batch_dims is out of range"));
   const auto lead = static_cast<std::size_t>(batch_dims);
-  for (std::size_t i = 0; i < lead; ++i) DEPUTY_TRY(expect(c, x[i] == index[i], "batch dimensions disagree"));
+  for (std::size_t i = 0; i < lead; ++i)
+    DEPUTY_TRY(expect(c, x[i] == index[i], "batch dimensions disagree"));
   Shape out(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
   out.insert(out.end(), index.begin() + static_cast<std::ptrdiff_t>(lead), index.end());
   out.insert(out.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
   DEPUTY_TRY(expect_shape(c, c.y(), out));
-  return GatherPlan{span_count(x, 0, lead), span_count(x, lead, axis), x[axis], span_count(index, lead, index.size()),
-                    row_bytes(c.x(), axis + 1)};
+  return GatherPlan{span_count(x, 0, lead), span_count(x, lead, axis), x[axis],
+                    span_count(index, lead, index.size()), row_bytes(c.x(), axis + 1)};
 }
 
 base::Status indices_in_range(const OpCall& c, const IndexList& list, std::int64_t size) {
   for (auto v : list.values)
     if (v < 0 || v >= size)
-      return op_error(c, "index " + std::to_string(v) + " is outside a dimension of " + std::to_string(size),
-                      base::ErrorKind::kInput);
+      return op_error(
+          c, "index " + std::to_string(v) + " is outside a dimension of " + std::to_string(size),
+          base::ErrorKind::kInput);
   return {};
 }
 
@@ -154,7 +163,8 @@ base::Status run_gather(const OpCall& c, Numerics) {
   for (std::int64_t b = 0; b < p.batch; ++b)
     for (std::int64_t o = 0; o < p.outer; ++o)
       for (std::int64_t i = 0; i < p.indices; ++i, out += p.length) {
-        const std::int64_t row = (b * p.outer + o) * p.size + list.values[static_cast<std::size_t>(b * p.indices + i)];
+        const std::int64_t row =
+            (b * p.outer + o) * p.size + list.values[static_cast<std::size_t>(b * p.indices + i)];
         std::memcpy(out, c.inputs[0].data + static_cast<std::size_t>(row) * p.length, p.length);
       }
   return {};

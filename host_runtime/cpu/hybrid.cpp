@@ -11,12 +11,14 @@ bool is_hybrid(const OpCall& c) {
 }
 
 base::Status expect_hybrid_weights(const OpCall& c) {
-  DEPUTY_TRY(expect(c, c.kind == arch::OpKind::CONV_2D, "float activations with int8 weights are taken by CONV_2D only"));
+  DEPUTY_TRY(expect(c, c.kind == arch::OpKind::CONV_2D,
+                    "float activations with int8 weights are taken by CONV_2D only"));
   DEPUTY_TRY(expect(c, c.x(1).quant.scale.size() == 1 && c.x(1).quant.zero_point[0] == 0,
                     "int8 weights of a float convolution must have one scale and zero point 0"));
   if (!c.has(2)) return {};
   DEPUTY_TRY(expect_dtype(c, c.x(2), {DType::kFloat32}));
-  return expect(c, c.x(2).elements() == c.x(1).shape[0], "the bias's length differs from the output channels");
+  return expect(c, c.x(2).elements() == c.x(1).shape[0],
+                "the bias's length differs from the output channels");
 }
 
 HybridImage quantise_image(const float* image, std::int64_t count) {

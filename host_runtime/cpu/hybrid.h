@@ -1,5 +1,5 @@
-// CONV_2D with float activations and int8 weights of one scale ("dynamic range" models): TFLite quantises each
-// image of the batch symmetrically to int8, sums exactly, and scales back to float.
+// CONV_2D with float activations and int8 weights of one scale ("dynamic range" models): TFLite
+// quantises each image of the batch symmetrically to int8, sums exactly, and scales back to float.
 #pragma once
 
 #include <vector>

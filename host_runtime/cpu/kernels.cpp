@@ -20,10 +20,10 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 const HostOp* find_op(OpKind kind) {
   static const std::vector<const HostOp*> table = [] {
     std::vector<const HostOp*> rows;
-    for (auto family : {conv_ops(), fully_connected_ops(), transpose_conv_ops(), pool_ops(), elementwise_ops(),
-                        activation_ops(), softmax_ops(), normalisation_ops(), reduce_ops(), shape_ops(),
-                        slice_ops(), pad_ops(), space_ops(), resize_ops(), quantize_ops(), gather_pack_ops(),
-                        matmul_ops()})
+    for (auto family : {conv_ops(), fully_connected_ops(), transpose_conv_ops(), pool_ops(),
+                        elementwise_ops(), activation_ops(), softmax_ops(), normalisation_ops(),
+                        reduce_ops(), shape_ops(), slice_ops(), pad_ops(), space_ops(),
+                        resize_ops(), quantize_ops(), gather_pack_ops(), matmul_ops()})
       for (const HostOp& op : family) {
         const auto index = static_cast<std::size_t>(op.kind);
         if (rows.size() <= index) rows.resize(index + 1, nullptr);
@@ -39,7 +39,8 @@ const HostOp* find_op(OpKind kind) {
 /// Sane in itself: a countable shape, a quantisation that arithmetic can use.
 base::Status check_tensor(const OpCall& c, const TensorDesc& t) {
   if (t.shape.size() > kMaxRank)
-    return op_error(c, fmt::format("tensor '{}' has rank {}, at most {} is supported", t.name, t.shape.size(), kMaxRank));
+    return op_error(c, fmt::format("tensor '{}' has rank {}, at most {} is supported", t.name,
+                                   t.shape.size(), kMaxRank));
   std::int64_t count = 1;
   for (auto dim : t.shape) {
     if (dim < 0) return op_error(c, fmt::format("tensor '{}' has a negative dimension", t.name));
@@ -48,8 +49,8 @@ base::Status check_tensor(const OpCall& c, const TensorDesc& t) {
   }
   const auto& q = t.quant;
   if (q.scale.size() != q.zero_point.size())
-    return op_error(c, fmt::format("tensor '{}' has {} scales but {} zero points", t.name, q.scale.size(),
-                                   q.zero_point.size()));
+    return op_error(c, fmt::format("tensor '{}' has {} scales but {} zero points", t.name,
+                                   q.scale.size(), q.zero_point.size()));
   if (!is_quantised_type(t.dtype)) return {};
   const std::int32_t lo = t.dtype == DType::kUint8 ? 0 : t.dtype == DType::kInt8 ? -128 : -32768;
   const std::int32_t hi = t.dtype == DType::kUint8 ? 255 : t.dtype == DType::kInt8 ? 127 : 32767;
@@ -57,7 +58,8 @@ base::Status check_tensor(const OpCall& c, const TensorDesc& t) {
     if (!std::isfinite(q.scale[i]) || q.scale[i] < 0)
       return op_error(c, fmt::format("tensor '{}' has scale {}", t.name, q.scale[i]));
     if (q.zero_point[i] < lo || q.zero_point[i] > hi)
-      return op_error(c, fmt::format("tensor '{}' has zero point {}, outside its type", t.name, q.zero_point[i]));
+      return op_error(c, fmt::format("tensor '{}' has zero point {}, outside its type", t.name,
+                                     q.zero_point[i]));
   }
   // A channel may be all zero, with scale zero; a whole activation may not.
   if (q.scale.size() == 1 && q.scale[0] == 0)
@@ -66,7 +68,8 @@ base::Status check_tensor(const OpCall& c, const TensorDesc& t) {
 }
 }  // namespace
 
-base::Status check_host_op(OpKind kind, const arch::OpAttrs& attrs, std::span<const TensorView> inputs,
+base::Status check_host_op(OpKind kind, const arch::OpAttrs& attrs,
+                           std::span<const TensorView> inputs,
                            std::span<const TensorView> outputs) {
   const OpCall c{kind, attrs, inputs, outputs};
   const HostOp* op = find_op(kind);
@@ -79,15 +82,17 @@ base::Status check_host_op(OpKind kind, const arch::OpAttrs& attrs, std::span<co
   return op->check(c);
 }
 
-base::Status run_host_op(OpKind kind, const arch::OpAttrs& attrs, std::span<const TensorView> inputs,
-                         std::span<const TensorView> outputs, Numerics mode) {
+base::Status run_host_op(OpKind kind, const arch::OpAttrs& attrs,
+                         std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                         Numerics mode) {
   const OpCall c{kind, attrs, inputs, outputs};
   const HostOp* op = find_op(kind);
   DEPUTY_CHECK(op != nullptr, "run_host_op of an operator that check_host_op refuses");
   return op->run(c, mode);
 }
 
-std::vector<HostWork> host_work(OpKind kind, const arch::OpAttrs& attrs, std::span<const TensorView> inputs,
+std::vector<HostWork> host_work(OpKind kind, const arch::OpAttrs& attrs,
+                                std::span<const TensorView> inputs,
                                 std::span<const TensorView> outputs) {
   const OpCall c{kind, attrs, inputs, outputs};
   const HostOp* op = find_op(kind);

@@ -1,5 +1,5 @@
-// BATCH_MATMUL with broadcast batches and optional transposed operands. int8: exact int32 sums, one multiplier
-// s_x * s_y / s_out as FULLY_CONNECTED; float32: sums in order.
+// BATCH_MATMUL with broadcast batches and optional transposed operands. int8: exact int32 sums, one
+// multiplier s_x * s_y / s_out as FULLY_CONNECTED; float32: sums in order.
 #include "host_runtime/cpu/broadcast.h"
 #include "host_runtime/cpu/requant_channels.h"
 
@@ -19,8 +19,16 @@ base::Result<Product> plan(const OpCall& c) {
   DEPUTY_TRY(expect(c, x.size() >= 2 && y.size() >= 2, "operands must have at least rank 2"));
   const std::int64_t x1 = x[x.size() - 2], x2 = x.back(), y1 = y[y.size() - 2], y2 = y.back();
   const bool ax = c.attrs.adj_x, ay = c.attrs.adj_y;
-  Product p{ax ? x2 : x1, ax ? x1 : x2, ay ? y1 : y2, ax ? 1 : x2, ax ? x2 : 1, ay ? 1 : y2, ay ? y2 : 1,
-            Shape(x.begin(), x.end() - 2), Shape(y.begin(), y.end() - 2), {}};
+  Product p{ax ? x2 : x1,
+            ax ? x1 : x2,
+            ay ? y1 : y2,
+            ax ? 1 : x2,
+            ax ? x2 : 1,
+            ay ? 1 : y2,
+            ay ? y2 : 1,
+            Shape(x.begin(), x.end() - 2),
+            Shape(y.begin(), y.end() - 2),
+            {}};
   DEPUTY_TRY(expect(c, p.depth == (ay ? y2 : y1), "the inner dimensions differ"));
   DEPUTY_ASSIGN(p.batch, broadcast_shape(c, p.x_batch, p.y_batch));
   Shape out = p.batch;
@@ -43,18 +51,19 @@ base::Status check(const OpCall& c) {
 /// finish(output offset, sum) for every output element.
 template <class T, class Sum, class F>
 void multiply(const OpCall& c, const Product& p, std::int32_t zx, std::int32_t zy, F&& finish) {
-  for_each_broadcast(p.x_batch, p.y_batch, p.batch, [&](std::int64_t bx, std::int64_t by, std::int64_t bo) {
-    const T* x = c.in<T>(0) + bx * p.rows * p.depth;
-    const T* y = c.in<T>(1) + by * p.depth * p.cols;
-    for (std::int64_t r = 0; r < p.rows; ++r)
-      for (std::int64_t q = 0; q < p.cols; ++q) {
-        Sum sum = 0;
-        for (std::int64_t k = 0; k < p.depth; ++k)
-          sum += (static_cast<Sum>(x[r * p.x_row + k * p.x_k]) - static_cast<Sum>(zx)) *
-                 (static_cast<Sum>(y[k * p.y_k + q * p.y_col]) - static_cast<Sum>(zy));
-        finish((bo * p.rows + r) * p.cols + q, sum);
-      }
-  });
+  for_each_broadcast(
+      p.x_batch, p.y_batch, p.batch, [&](std::int64_t bx, std::int64_t by, std::int64_t bo) {
+        const T* x = c.in<T>(0) + bx * p.rows * p.depth;
+        const T* y = c.in<T>(1) + by * p.depth * p.cols;
+        for (std::int64_t r = 0; r < p.rows; ++r)
+          for (std::int64_t q = 0; q < p.cols; ++q) {
+            Sum sum = 0;
+            for (std::int64_t k = 0; k < p.depth; ++k)
+              sum += (static_cast<Sum>(x[r * p.x_row + k * p.x_k]) - static_cast<Sum>(zx)) *
+                     (static_cast<Sum>(y[k * p.y_k + q * p.y_col]) - static_cast<Sum>(zy));
+            finish((bo * p.rows + r) * p.cols + q, sum);
+          }
+      });
 }
 
 base::Status run(const OpCall& c, Numerics mode) {
@@ -63,10 +72,13 @@ base::Status run(const OpCall& c, Numerics mode) {
     multiply<float, float>(c, p, 0, 0, [&](std::int64_t o, float sum) { c.out<float>()[o] = sum; });
     return {};
   }
-  const ChannelRequant requant(c.x(0), c.x(1), c.y(), 1, 0, ProductRule::kFullyConnected, builtin_rule(mode));
-  multiply<std::int8_t, std::int64_t>(c, p, zero_point_of(c.x(0)), zero_point_of(c.x(1)), [&](std::int64_t o, std::int64_t sum) {
-    c.out<std::int8_t>()[o] = static_cast<std::int8_t>(requant.one(static_cast<std::int32_t>(sum), 0));
-  });
+  const ChannelRequant requant(c.x(0), c.x(1), c.y(), 1, 0, ProductRule::kFullyConnected,
+                               builtin_rule(mode));
+  multiply<std::int8_t, std::int64_t>(
+      c, p, zero_point_of(c.x(0)), zero_point_of(c.x(1)), [&](std::int64_t o, std::int64_t sum) {
+        c.out<std::int8_t>()[o] =
+            static_cast<std::int8_t>(requant.one(static_cast<std::int32_t>(sum), 0));
+      });
   return {};
 }
 

@@ -1,5 +1,5 @@
-// L2_NORMALIZATION over the last dimension. int8: fixed-point inverse square root of the sum of squares,
-// output (1/128, 0), as TFLite's reference kernel.
+// L2_NORMALIZATION over the last dimension. int8: fixed-point inverse square root of the sum of
+// squares, output (1/128, 0), as TFLite's reference kernel.
 #include <cmath>
 
 #include "arch/fixed_point.h"
@@ -23,13 +23,15 @@ base::Status check(const OpCall& c) {
                 "the output must have scale 1/128 and zero point 0");
 }
 
-void row_int8(const std::int8_t* in, std::int64_t depth, std::int32_t zero_point, std::int8_t* out) {
+void row_int8(const std::int8_t* in, std::int64_t depth, std::int32_t zero_point,
+              std::int8_t* out) {
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < depth; ++i) {
     const std::int32_t d = in[i] - zero_point;
     sum += std::int64_t{d} * d;
   }
-  arch::Requant inverse = arch::fixed_inverse_sqrt(arch::clamp_i32(sum, 0, std::numeric_limits<std::int32_t>::max()));
+  arch::Requant inverse =
+      arch::fixed_inverse_sqrt(arch::clamp_i32(sum, 0, std::numeric_limits<std::int32_t>::max()));
   inverse.shift += 7;  // the output's 1/128
   for (std::int64_t i = 0; i < depth; ++i)
     out[i] = static_cast<std::int8_t>(

@@ -18,7 +18,8 @@ base::Status expect(const OpCall& c, bool condition, const char* message) {
 base::Status expect_operands(const OpCall& c, std::size_t min_inputs, std::size_t max_inputs,
                              std::size_t outputs) {
   if (c.inputs.size() < min_inputs || c.inputs.size() > max_inputs)
-    return op_error(c, fmt::format("has {} inputs, expected {} to {}", c.inputs.size(), min_inputs, max_inputs));
+    return op_error(c, fmt::format("has {} inputs, expected {} to {}", c.inputs.size(), min_inputs,
+                                   max_inputs));
   if (c.outputs.size() != outputs)
     return op_error(c, fmt::format("has {} outputs, expected {}", c.outputs.size(), outputs));
   for (std::size_t i = 0; i < min_inputs; ++i)
@@ -35,7 +36,8 @@ base::Status expect_dtype(const OpCall& c, const arch::TensorDesc& t,
     if (t.dtype == d) return {};
     names += (names.empty() ? "" : ", ") + std::string(dtype_name(d));
   }
-  return op_error(c, fmt::format("tensor '{}' is {}, supported: {}", t.name, dtype_name(t.dtype), names));
+  return op_error(
+      c, fmt::format("tensor '{}' is {}, supported: {}", t.name, dtype_name(t.dtype), names));
 }
 
 base::Status expect_shape(const OpCall& c, const arch::TensorDesc& t, const Shape& expected) {
@@ -44,7 +46,8 @@ base::Status expect_shape(const OpCall& c, const arch::TensorDesc& t, const Shap
                                  shape_text(t.shape), shape_text(expected)));
 }
 
-base::Status expect_same_dtype(const OpCall& c, const arch::TensorDesc& a, const arch::TensorDesc& b) {
+base::Status expect_same_dtype(const OpCall& c, const arch::TensorDesc& a,
+                               const arch::TensorDesc& b) {
   if (a.dtype == b.dtype) return {};
   return op_error(c, fmt::format("tensors '{}' ({}) and '{}' ({}) must have one type", a.name,
                                  dtype_name(a.dtype), b.name, dtype_name(b.dtype)));
@@ -53,9 +56,11 @@ base::Status expect_same_dtype(const OpCall& c, const arch::TensorDesc& a, const
 base::Status expect_quantised(const OpCall& c, const arch::TensorDesc& t) {
   if (!is_quantised_type(t.dtype)) return {};
   if (t.quant.scale.size() != 1)
-    return op_error(c, fmt::format("tensor '{}' has {} scales, expected one", t.name, t.quant.scale.size()));
+    return op_error(
+        c, fmt::format("tensor '{}' has {} scales, expected one", t.name, t.quant.scale.size()));
   if (t.dtype == DType::kInt16 && t.quant.zero_point[0] != 0)
-    return op_error(c, fmt::format("int16 tensor '{}' has zero point {}, expected 0", t.name, t.quant.zero_point[0]));
+    return op_error(c, fmt::format("int16 tensor '{}' has zero point {}, expected 0", t.name,
+                                   t.quant.zero_point[0]));
   return {};
 }
 
@@ -71,7 +76,8 @@ IndexList read_indices(const arch::TensorView& view) {
   const auto count = static_cast<std::size_t>(view.desc->elements());
   list.values.resize(count);
   for (std::size_t i = 0; i < count; ++i)
-    list.values[i] = view.desc->dtype == DType::kInt32 ? view.as<std::int32_t>()[i] : view.as<std::int64_t>()[i];
+    list.values[i] =
+        view.desc->dtype == DType::kInt32 ? view.as<std::int32_t>()[i] : view.as<std::int64_t>()[i];
   return list;
 }
 
@@ -82,7 +88,8 @@ base::Status expect_index_operand(const OpCall& c, std::size_t i) {
 
 base::Result<std::size_t> resolve_axis(const OpCall& c, std::int64_t axis, std::size_t rank) {
   const auto r = static_cast<std::int64_t>(rank);
-  if (axis < -r || axis >= r) return op_error(c, fmt::format("axis {} is outside a rank-{} tensor", axis, rank));
+  if (axis < -r || axis >= r)
+    return op_error(c, fmt::format("axis {} is outside a rank-{} tensor", axis, rank));
   return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
@@ -122,7 +129,8 @@ std::vector<HostWork> transcendental_work(const OpCall& c) {
 }
 std::vector<HostWork> mac_work(const OpCall& c, std::int64_t macs) {
   const bool real = c.x().dtype == DType::kFloat32;
-  auto list = work(real ? CpuKernel::kMacFloat : CpuKernel::kMacInt8, static_cast<std::uint64_t>(macs));
+  auto list =
+      work(real ? CpuKernel::kMacFloat : CpuKernel::kMacInt8, static_cast<std::uint64_t>(macs));
   list.push_back({CpuKernel::kElementwise, output_elements(c)});
   return list;
 }
@@ -130,10 +138,14 @@ std::vector<HostWork> mac_work(const OpCall& c, std::int64_t macs) {
 FloatRange float_activation_range(std::uint8_t activation) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   switch (static_cast<arch::Activation>(activation)) {
-    case arch::Activation::kRelu: return {0, kInfinity};
-    case arch::Activation::kReluN1To1: return {-1, 1};
-    case arch::Activation::kRelu6: return {0, 6};
-    default: return {-kInfinity, kInfinity};
+    case arch::Activation::kRelu:
+      return {0, kInfinity};
+    case arch::Activation::kReluN1To1:
+      return {-1, 1};
+    case arch::Activation::kRelu6:
+      return {0, 6};
+    default:
+      return {-kInfinity, kInfinity};
   }
 }
 

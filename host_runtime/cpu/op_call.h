@@ -1,5 +1,6 @@
-// What every operator file of the CPU kernels is written with: one call's operands, the row an operator has
-// in the dispatch table, and the checks that many operators share. Internal to host_runtime/cpu.
+// What every operator file of the CPU kernels is written with: one call's operands, the row an
+// operator has in the dispatch table, and the checks that many operators share. Internal to
+// host_runtime/cpu.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ struct OpCall {
   }
 };
 
-/// An operator's row: check() before anything runs (data of non-constant operands is null there), run()
-/// with all data present, work() from shapes alone.
+/// An operator's row: check() before anything runs (data of non-constant operands is null there),
+/// run() with all data present, work() from shapes alone.
 struct HostOp {
   arch::OpKind kind;
   base::Status (*check)(const OpCall&);
@@ -77,8 +78,10 @@ base::Status expect_dtype(const OpCall& c, const arch::TensorDesc& t,
                           std::initializer_list<DType> allowed);
 base::Status expect_shape(const OpCall& c, const arch::TensorDesc& t, const Shape& expected);
 /// All of dtype `t`'s: same element type.
-base::Status expect_same_dtype(const OpCall& c, const arch::TensorDesc& a, const arch::TensorDesc& b);
-/// One scale and one zero point, as every 8- and 16-bit arithmetic operand needs; true for other types.
+base::Status expect_same_dtype(const OpCall& c, const arch::TensorDesc& a,
+                               const arch::TensorDesc& b);
+/// One scale and one zero point, as every 8- and 16-bit arithmetic operand needs; true for other
+/// types.
 base::Status expect_quantised(const OpCall& c, const arch::TensorDesc& t);
 
 inline bool is_quantised_type(DType t) {
@@ -107,7 +110,8 @@ std::int64_t span_count(const Shape& shape, std::size_t from, std::size_t to);
 /// Row-major strides in elements.
 std::vector<std::int64_t> strides_of(const Shape& shape);
 
-/// The rule of TFLite's builtin kernels, which run what XNNPACK does not take: double rounding in fp32 mode.
+/// The rule of TFLite's builtin kernels, which run what XNNPACK does not take: double rounding in
+/// fp32 mode.
 inline Numerics builtin_rule(Numerics mode) {
   return mode == Numerics::kFp32 ? Numerics::kTflite : mode;
 }
@@ -128,16 +132,20 @@ decltype(auto) with_quantised_type(DType type, F&& f) {
 template <class F>
 decltype(auto) with_element_size(DType type, F&& f) {
   switch (dtype_size(type)) {
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    case 8: return f(std::uint64_t{});
-    default: return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      return f(std::uint8_t{});
   }
 }
 
 /// Work lists.
-std::vector<HostWork> copy_work(const OpCall& c);           ///< output bytes
-std::vector<HostWork> elementwise_work(const OpCall& c);    ///< output elements
+std::vector<HostWork> copy_work(const OpCall& c);         ///< output bytes
+std::vector<HostWork> elementwise_work(const OpCall& c);  ///< output elements
 std::vector<HostWork> transcendental_work(const OpCall& c);
 std::vector<HostWork> mac_work(const OpCall& c, std::int64_t macs);
 

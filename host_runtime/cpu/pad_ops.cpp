@@ -1,4 +1,5 @@
-// PAD (with the zero point), PADV2 (with a value of the same quantisation) and MIRROR_PAD. Any element type.
+// PAD (with the zero point), PADV2 (with a value of the same quantisation) and MIRROR_PAD. Any
+// element type.
 #include <algorithm>
 
 #include "host_runtime/cpu/walk.h"
@@ -14,7 +15,8 @@ struct Pads {
 
 base::Result<Pads> plan(const OpCall& c, const IndexList& list) {
   const Shape& shape = c.x().shape;
-  DEPUTY_TRY(expect(c, list.values.size() == 2 * shape.size(), "the paddings operand must have two values a dimension"));
+  DEPUTY_TRY(expect(c, list.values.size() == 2 * shape.size(),
+                    "the paddings operand must have two values a dimension"));
   Pads p;
   Shape out;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -23,10 +25,12 @@ base::Result<Pads> plan(const OpCall& c, const IndexList& list) {
                       "a padding is negative or too large"));
     if (c.kind == OpKind::MIRROR_PAD) {
       const std::int64_t limit = c.attrs.reflect ? shape[i] - 1 : shape[i];
-      DEPUTY_TRY(expect(c, before <= limit && after <= limit, "a mirror padding is larger than what it mirrors"));
+      DEPUTY_TRY(expect(c, before <= limit && after <= limit,
+                        "a mirror padding is larger than what it mirrors"));
     }
     const std::int64_t size = before + shape[i] + after;
-    DEPUTY_TRY(expect(c, size == c.y().shape.at(i), "the output's shape is not input plus paddings"));
+    DEPUTY_TRY(
+        expect(c, size == c.y().shape.at(i), "the output's shape is not input plus paddings"));
     p.before.push_back(before);
     p.after.push_back(after);
   }
@@ -37,7 +41,8 @@ base::Status check_common(const OpCall& c, std::size_t operands) {
   DEPUTY_TRY(expect_operands(c, operands, operands, 1));
   DEPUTY_TRY(expect_same_dtype(c, c.x(), c.y()));
   DEPUTY_TRY(expect_index_operand(c, 1));
-  DEPUTY_TRY(expect(c, c.x().shape.size() == c.y().shape.size(), "input and output must have one rank"));
+  DEPUTY_TRY(
+      expect(c, c.x().shape.size() == c.y().shape.size(), "input and output must have one rank"));
   const IndexList list = read_indices(c.inputs[1]);
   if (list.known) DEPUTY_TRY(plan(c, list));
   return {};

@@ -1,5 +1,6 @@
-// AVERAGE_POOL_2D and MAX_POOL_2D. The window's taps outside the image count for nothing. Quantised averages
-// divide the raw sum, half away from zero; input and output share scale and zero point by specification.
+// AVERAGE_POOL_2D and MAX_POOL_2D. The window's taps outside the image count for nothing. Quantised
+// averages divide the raw sum, half away from zero; input and output share scale and zero point by
+// specification.
 #include <algorithm>
 
 #include "host_runtime/cpu/conv_geometry.h"
@@ -13,22 +14,26 @@ base::Status check(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 1, 1, 1));
   DEPUTY_TRY(expect_dtype(c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kFloat32}));
   DEPUTY_TRY(expect_same_dtype(c, c.x(), c.y()));
-  DEPUTY_TRY(expect(c, c.attrs.dilation_h == 1 && c.attrs.dilation_w == 1, "pooling has no dilation"));
+  DEPUTY_TRY(
+      expect(c, c.attrs.dilation_h == 1 && c.attrs.dilation_w == 1, "pooling has no dilation"));
   DEPUTY_TRY(expect_window(c, c.attrs.filter_h, c.attrs.filter_w));
   DEPUTY_TRY(expect(c, c.x().shape[3] == c.y().shape[3], "input and output channels differ"));
-  DEPUTY_TRY(expect(c, c.attrs.pad_top < c.attrs.filter_h && c.attrs.pad_left < c.attrs.filter_w &&
-                           c.attrs.pad_bottom < c.attrs.filter_h && c.attrs.pad_right < c.attrs.filter_w,
+  DEPUTY_TRY(expect(c,
+                    c.attrs.pad_top < c.attrs.filter_h && c.attrs.pad_left < c.attrs.filter_w &&
+                        c.attrs.pad_bottom < c.attrs.filter_h &&
+                        c.attrs.pad_right < c.attrs.filter_w,
                     "padding must be smaller than the window"));
   DEPUTY_TRY(expect_quantised(c, c.x()));
   DEPUTY_TRY(expect_quantised(c, c.y()));
-  return expect(c, same_quantisation(c.x(), c.y()),
-                "input and output quantisation must be equal");
+  return expect(c, same_quantisation(c.x(), c.y()), "input and output quantisation must be equal");
 }
 
 /// The clipped window of an output pixel.
 struct Clip {
   std::int64_t y0, y1, x0, x1;
-  std::int64_t count() const { return std::max<std::int64_t>(y1 - y0, 0) * std::max<std::int64_t>(x1 - x0, 0); }
+  std::int64_t count() const {
+    return std::max<std::int64_t>(y1 - y0, 0) * std::max<std::int64_t>(x1 - x0, 0);
+  }
 };
 
 template <class T, class Sum, class Merge, class Finish>
@@ -39,8 +44,8 @@ void pool(const OpCall& c, Sum start, Merge&& merge, Finish&& finish) {
     for (std::int64_t oy = 0; oy < g.oh; ++oy)
       for (std::int64_t ox = 0; ox < g.ow; ++ox) {
         const std::int64_t y0 = g.in_y(oy, 0), x0 = g.in_x(ox, 0);
-        const Clip clip{std::max<std::int64_t>(y0, 0), std::min(y0 + g.kh, g.h), std::max<std::int64_t>(x0, 0),
-                        std::min(x0 + g.kw, g.w)};
+        const Clip clip{std::max<std::int64_t>(y0, 0), std::min(y0 + g.kh, g.h),
+                        std::max<std::int64_t>(x0, 0), std::min(x0 + g.kw, g.w)};
         std::fill(acc.begin(), acc.end(), start);
         for (std::int64_t y = clip.y0; y < clip.y1; ++y)
           for (std::int64_t x = clip.x0; x < clip.x1; ++x) {
@@ -48,7 +53,8 @@ void pool(const OpCall& c, Sum start, Merge&& merge, Finish&& finish) {
             for (std::int64_t k = 0; k < g.c; ++k) merge(acc[static_cast<std::size_t>(k)], in[k]);
           }
         T* out = c.out<T>() + ((b * g.oh + oy) * g.ow + ox) * g.oc;
-        for (std::int64_t k = 0; k < g.c; ++k) out[k] = finish(acc[static_cast<std::size_t>(k)], clip.count());
+        for (std::int64_t k = 0; k < g.c; ++k)
+          out[k] = finish(acc[static_cast<std::size_t>(k)], clip.count());
       }
 }
 
@@ -57,7 +63,9 @@ void max_quantised(const OpCall& c) {
   const auto range = output_range(c.y(), c.attrs.activation);
   pool<T, std::int32_t>(
       c, kLowest<T>, [](std::int32_t& a, T v) { a = std::max<std::int32_t>(a, v); },
-      [&](std::int32_t a, std::int64_t) { return static_cast<T>(arch::clamp_i32(a, range.min, range.max)); });
+      [&](std::int32_t a, std::int64_t) {
+        return static_cast<T>(arch::clamp_i32(a, range.min, range.max));
+      });
 }
 
 template <class T>
@@ -88,7 +96,9 @@ base::Status run_average(const OpCall& c, Numerics) {
     const FloatRange range = float_activation_range(c.attrs.activation);
     pool<float, float>(
         c, 0.0f, [](float& a, float v) { a += v; },
-        [&](float a, std::int64_t n) { return clamp_float(n == 0 ? 0.0f : a / static_cast<float>(n), range); });
+        [&](float a, std::int64_t n) {
+          return clamp_float(n == 0 ? 0.0f : a / static_cast<float>(n), range);
+        });
     return {};
   }
   with_quantised_type(c.x().dtype, [&](auto zero) { average_quantised<decltype(zero)>(c); });
@@ -96,7 +106,8 @@ base::Status run_average(const OpCall& c, Numerics) {
 }
 
 std::vector<HostWork> work(const OpCall& c) {
-  const auto window = static_cast<std::uint64_t>(c.attrs.filter_h) * static_cast<std::uint64_t>(c.attrs.filter_w);
+  const auto window =
+      static_cast<std::uint64_t>(c.attrs.filter_h) * static_cast<std::uint64_t>(c.attrs.filter_w);
   return {{CpuKernel::kControl, 1},
           {CpuKernel::kElementwise, static_cast<std::uint64_t>(c.y().elements()) * window}};
 }

@@ -28,10 +28,12 @@ void from_float(const OpCall& c, Numerics mode) {
   const bool xnnpack = mode == Numerics::kFp32 && sizeof(T) == 1;
   for (std::int64_t i = 0; i < c.y().elements(); ++i) {
     if (!xnnpack) {
-      out[i] = static_cast<T>(arch::quantize_half_away(in[i], scale, zero_point, kLowest<T>, kHighest<T>));
+      out[i] = static_cast<T>(
+          arch::quantize_half_away(in[i], scale, zero_point, kLowest<T>, kHighest<T>));
       continue;
     }
-    const float lo = static_cast<float>(kLowest<T> - zero_point), hi = static_cast<float>(kHighest<T> - zero_point);
+    const float lo = static_cast<float>(kLowest<T> - zero_point),
+                hi = static_cast<float>(kHighest<T> - zero_point);
     const float v = in[i] * inverse;
     const float bounded = !(v > lo) ? lo : v > hi ? hi : v;
     out[i] = static_cast<T>(std::lrint(bounded) + zero_point);
@@ -40,7 +42,8 @@ void from_float(const OpCall& c, Numerics mode) {
 
 template <class X, class Y>
 void between(const OpCall& c, Numerics mode) {
-  const auto r = arch::quantize_multiplier(static_cast<double>(scale_of(c.x())) / static_cast<double>(scale_of(c.y())));
+  const auto r = arch::quantize_multiplier(static_cast<double>(scale_of(c.x())) /
+                                           static_cast<double>(scale_of(c.y())));
   const std::int32_t zx = zero_point_of(c.x()), zy = zero_point_of(c.y());
   for (std::int64_t i = 0; i < c.y().elements(); ++i) {
     const std::int64_t v = std::int64_t{arch::requantize(c.in<X>()[i] - zx, r, mode)} + zy;
@@ -58,7 +61,8 @@ bool table_quantize(const OpCall& c, Numerics mode) {
   if (!table) return false;
   for (std::int64_t i = 0; i < c.y().elements(); ++i) {
     const auto q = static_cast<std::int8_t>(c.in<std::uint8_t>()[i] ^ flip);
-    c.out<std::uint8_t>()[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>((*table)[static_cast<std::size_t>(q + 128)]) ^ flip);
+    c.out<std::uint8_t>()[i] = static_cast<std::uint8_t>(
+        static_cast<std::uint8_t>((*table)[static_cast<std::size_t>(q + 128)]) ^ flip);
   }
   return true;
 }
@@ -68,7 +72,8 @@ base::Status run_quantize(const OpCall& c, Numerics mode) {
   with_quantised_type(c.y().dtype, [&](auto y) {
     using Y = decltype(y);
     if (c.x().dtype == DType::kFloat32) return from_float<Y>(c, mode);
-    with_quantised_type(c.x().dtype, [&](auto x) { between<decltype(x), Y>(c, builtin_rule(mode)); });
+    with_quantised_type(c.x().dtype,
+                        [&](auto x) { between<decltype(x), Y>(c, builtin_rule(mode)); });
   });
   return {};
 }
@@ -80,15 +85,19 @@ base::Status check_dequantize(const OpCall& c) {
   DEPUTY_TRY(expect_shape(c, c.y(), c.x().shape));
   const auto& q = c.x().quant;
   if (!is_quantised_type(c.x().dtype) || !q.per_channel()) return expect_quantised(c, c.x());
-  return expect(c, q.axis >= 0 && static_cast<std::size_t>(q.axis) < c.x().shape.size() &&
-                       c.x().shape[static_cast<std::size_t>(q.axis)] == static_cast<std::int32_t>(q.scale.size()),
+  return expect(c,
+                q.axis >= 0 && static_cast<std::size_t>(q.axis) < c.x().shape.size() &&
+                    c.x().shape[static_cast<std::size_t>(q.axis)] ==
+                        static_cast<std::int32_t>(q.scale.size()),
                 "the number of scales differs from the quantised dimension");
 }
 
 float half_to_float(std::uint16_t h) {
   const int exponent = h >> 10 & 31, mantissa = h & 1023;
   const float sign = h & 0x8000 ? -1.0f : 1.0f;
-  if (exponent == 31) return mantissa ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
+  if (exponent == 31)
+    return mantissa ? std::numeric_limits<float>::quiet_NaN()
+                    : sign * std::numeric_limits<float>::infinity();
   if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
   return sign * std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
 }
@@ -97,25 +106,29 @@ template <class T>
 void to_float(const OpCall& c) {
   const auto& q = c.x().quant;
   const auto axis = static_cast<std::size_t>(q.axis);
-  const std::int64_t inner = q.per_channel() ? span_count(c.x().shape, axis + 1, c.x().shape.size()) : 1;
+  const std::int64_t inner =
+      q.per_channel() ? span_count(c.x().shape, axis + 1, c.x().shape.size()) : 1;
   const auto channels = static_cast<std::int64_t>(q.scale.size());
   for (std::int64_t i = 0; i < c.y().elements(); ++i) {
     const auto k = static_cast<std::size_t>(channels == 1 ? 0 : i / inner % channels);
-    c.out<float>()[i] = static_cast<float>(static_cast<double>(q.scale[k]) * (c.in<T>()[i] - q.zero_point[k]));
+    c.out<float>()[i] =
+        static_cast<float>(static_cast<double>(q.scale[k]) * (c.in<T>()[i] - q.zero_point[k]));
   }
 }
 
 base::Status run_dequantize(const OpCall& c, Numerics) {
   if (c.x().dtype == DType::kFloat16) {
-    for (std::int64_t i = 0; i < c.y().elements(); ++i) c.out<float>()[i] = half_to_float(c.in<std::uint16_t>()[i]);
+    for (std::int64_t i = 0; i < c.y().elements(); ++i)
+      c.out<float>()[i] = half_to_float(c.in<std::uint16_t>()[i]);
     return {};
   }
   with_quantised_type(c.x().dtype, [&](auto zero) { to_float<decltype(zero)>(c); });
   return {};
 }
 
-constexpr std::initializer_list<DType> kCastTypes = {DType::kInt8,  DType::kUint8, DType::kInt16,  DType::kInt32,
-                                                     DType::kInt64, DType::kBool,  DType::kFloat32};
+constexpr std::initializer_list<DType> kCastTypes = {DType::kInt8,   DType::kUint8, DType::kInt16,
+                                                     DType::kInt32,  DType::kInt64, DType::kBool,
+                                                     DType::kFloat32};
 base::Status check_cast(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 1, 1, 1));
   DEPUTY_TRY(expect_dtype(c, c.x(), kCastTypes));
@@ -130,13 +143,20 @@ struct Bool {
 template <class F>
 void with_cast_type(DType t, F&& f) {
   switch (t) {
-    case DType::kInt8: return f(std::int8_t{});
-    case DType::kUint8: return f(std::uint8_t{});
-    case DType::kInt16: return f(std::int16_t{});
-    case DType::kInt32: return f(std::int32_t{});
-    case DType::kInt64: return f(std::int64_t{});
-    case DType::kBool: return f(Bool{});
-    default: return f(0.0f);
+    case DType::kInt8:
+      return f(std::int8_t{});
+    case DType::kUint8:
+      return f(std::uint8_t{});
+    case DType::kInt16:
+      return f(std::int16_t{});
+    case DType::kInt32:
+      return f(std::int32_t{});
+    case DType::kInt64:
+      return f(std::int64_t{});
+    case DType::kBool:
+      return f(Bool{});
+    default:
+      return f(0.0f);
   }
 }
 
@@ -149,8 +169,10 @@ Y cast(X v) {
     return Bool{static_cast<std::uint8_t>(v != X{})};
   } else if constexpr (std::is_same_v<X, float> && std::is_integral_v<Y>) {
     if (std::isnan(v)) return 0;
-    if (v <= static_cast<float>(std::numeric_limits<Y>::lowest())) return std::numeric_limits<Y>::lowest();
-    if (v >= static_cast<float>(std::numeric_limits<Y>::max())) return std::numeric_limits<Y>::max();
+    if (v <= static_cast<float>(std::numeric_limits<Y>::lowest()))
+      return std::numeric_limits<Y>::lowest();
+    if (v >= static_cast<float>(std::numeric_limits<Y>::max()))
+      return std::numeric_limits<Y>::max();
     return static_cast<Y>(v);
   } else {
     return static_cast<Y>(v);

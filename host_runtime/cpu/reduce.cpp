@@ -44,18 +44,22 @@ base::Status check_reduce(const OpCall& c) {
   DEPUTY_TRY(expect_quantised(c, c.x()));
   DEPUTY_TRY(expect_quantised(c, c.y()));
   const IndexList axes = read_indices(c.inputs[1]);
-  if (!axes.known) return expect(c, c.y().shape.size() <= c.x().shape.size(), "the output has more dimensions than the input");
+  if (!axes.known)
+    return expect(c, c.y().shape.size() <= c.x().shape.size(),
+                  "the output has more dimensions than the input");
   DEPUTY_TRY(plan(c, axes));
   return {};
 }
 base::Status check_sum(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 2, 2, 1));
-  DEPUTY_TRY(expect_dtype(c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32, DType::kFloat32}));
+  DEPUTY_TRY(expect_dtype(
+      c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32, DType::kFloat32}));
   return check_reduce(c);
 }
 base::Status check_max(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 2, 2, 1));
-  DEPUTY_TRY(expect_dtype(c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32, DType::kFloat32}));
+  DEPUTY_TRY(expect_dtype(
+      c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kInt32, DType::kFloat32}));
   DEPUTY_TRY(check_reduce(c));
   return expect(c, same_quantisation(c.x(), c.y()),
                 "input and output must have equal quantisation");
@@ -65,39 +69,46 @@ base::Status check_max(const OpCall& c) {
 template <class T, class Sum, class Merge>
 std::vector<Sum> reduce(const OpCall& c, const Reduction& r, Sum start, Merge&& merge) {
   std::vector<Sum> acc(static_cast<std::size_t>(c.y().elements()), start);
-  for_each_broadcast(c.x().shape, r.kept, c.x().shape, [&](std::int64_t i, std::int64_t o, std::int64_t) {
-    merge(acc[static_cast<std::size_t>(o)], c.in<T>()[i]);
-  });
+  for_each_broadcast(c.x().shape, r.kept, c.x().shape,
+                     [&](std::int64_t i, std::int64_t o, std::int64_t) {
+                       merge(acc[static_cast<std::size_t>(o)], c.in<T>()[i]);
+                     });
   return acc;
 }
 
 template <class T>
 T saturated(double v) {
-  return static_cast<T>(std::clamp(v, static_cast<double>(kLowest<T>), static_cast<double>(kHighest<T>)));
+  return static_cast<T>(
+      std::clamp(v, static_cast<double>(kLowest<T>), static_cast<double>(kHighest<T>)));
 }
 
 /// One output of MEAN from its raw sum, by the rule that applies.
 template <class T>
-T mean_of(const OpCall& c, std::int64_t sum, std::int32_t n, arch::MeanRule rule, const arch::Requant& requant,
-          Numerics mode) {
+T mean_of(const OpCall& c, std::int64_t sum, std::int32_t n, arch::MeanRule rule,
+          const arch::Requant& requant, Numerics mode) {
   const std::int64_t zx = zero_point_of(c.x()), zy = zero_point_of(c.y());
   const float scale = scale_of(c.x()) / scale_of(c.y());
   switch (rule) {
     case arch::MeanRule::kMeanRequant: {
-      const std::int64_t v = arch::requantize(static_cast<std::int32_t>(sum - zx * n), requant, mode);
+      const std::int64_t v =
+          arch::requantize(static_cast<std::int32_t>(sum - zx * n), requant, mode);
       return static_cast<T>(arch::clamp_i32(v + zy, kLowest<T>, kHighest<T>));
     }
     case arch::MeanRule::kSplitBias: {
       const float shifted = static_cast<float>(zx) * scale_of(c.x()) / scale_of(c.y());
-      const auto bias = zy - static_cast<std::int64_t>(shifted > 0 ? shifted + 0.5f : shifted - 0.5f);
+      const auto bias =
+          zy - static_cast<std::int64_t>(shifted > 0 ? shifted + 0.5f : shifted - 0.5f);
       const std::int64_t v = arch::requantize_double(static_cast<std::int32_t>(sum), requant);
       return static_cast<T>(arch::clamp_i32(v + bias, kLowest<T>, kHighest<T>));
     }
-    case arch::MeanRule::kTruncated: return static_cast<T>(sum / n);
-    case arch::MeanRule::kFloat: break;
+    case arch::MeanRule::kTruncated:
+      return static_cast<T>(sum / n);
+    case arch::MeanRule::kFloat:
+      break;
   }
   const float mean = static_cast<float>(sum) / static_cast<float>(n);
-  return saturated<T>(std::round(mean * scale + static_cast<float>(-zx) * scale) + static_cast<float>(zy));
+  return saturated<T>(std::round(mean * scale + static_cast<float>(-zx) * scale) +
+                      static_cast<float>(zy));
 }
 
 template <class T>
@@ -107,7 +118,8 @@ void mean_quantised(const OpCall& c, const Reduction& r, const IndexList& axes, 
     return;
   }
   if (c.x().dtype == DType::kInt16) mode = builtin_rule(mode);
-  const auto rule = arch::mean_rule(c.x().shape.size(), axes.values, c.attrs.keep_dims, same_quantisation(c.x(), c.y()), mode);
+  const auto rule = arch::mean_rule(c.x().shape.size(), axes.values, c.attrs.keep_dims,
+                                    same_quantisation(c.x(), c.y()), mode);
   const auto n = static_cast<std::int32_t>(r.count);
   const float s_x = scale_of(c.x()), s_y = scale_of(c.y());
   const arch::Requant requant =
@@ -115,24 +127,28 @@ void mean_quantised(const OpCall& c, const Reduction& r, const IndexList& axes, 
           ? arch::quantize_multiplier(static_cast<double>(s_x / (static_cast<float>(n) * s_y)))
           : arch::mean_requant(s_x, s_y, n, mode);
   const auto sums = reduce<T, std::int64_t>(c, r, 0, [](std::int64_t& a, T v) { a += v; });
-  for (std::size_t i = 0; i < sums.size(); ++i) c.out<T>()[i] = mean_of<T>(c, sums[i], n, rule, requant, mode);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    c.out<T>()[i] = mean_of<T>(c, sums[i], n, rule, requant, mode);
 }
 
-/// SUM: one multiplier on the centred sum; in `fp32` TFLite's builtin kernel, which works in float32.
+/// SUM: one multiplier on the centred sum; in `fp32` TFLite's builtin kernel, which works in
+/// float32.
 template <class T>
 void sum_quantised(const OpCall& c, const Reduction& r, Numerics mode) {
   const auto sums = reduce<T, std::int64_t>(c, r, 0, [](std::int64_t& a, T v) { a += v; });
   const float scale = scale_of(c.x()) / scale_of(c.y());
   const std::int64_t zx = zero_point_of(c.x()), zy = zero_point_of(c.y());
-  const arch::Requant requant =
-      arch::quantize_multiplier(static_cast<double>(scale_of(c.x())) / static_cast<double>(scale_of(c.y())));
+  const arch::Requant requant = arch::quantize_multiplier(static_cast<double>(scale_of(c.x())) /
+                                                          static_cast<double>(scale_of(c.y())));
   const float bias = static_cast<float>(-zx) * scale * static_cast<float>(r.count);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (mode == Numerics::kFp32) {
-      c.out<T>()[i] = saturated<T>(std::round(static_cast<float>(sums[i]) * scale + bias) + static_cast<float>(zy));
+      c.out<T>()[i] = saturated<T>(std::round(static_cast<float>(sums[i]) * scale + bias) +
+                                   static_cast<float>(zy));
       continue;
     }
-    const std::int64_t v = arch::requantize(static_cast<std::int32_t>(sums[i] - zx * r.count), requant, mode);
+    const std::int64_t v =
+        arch::requantize(static_cast<std::int32_t>(sums[i] - zx * r.count), requant, mode);
     c.out<T>()[i] = static_cast<T>(arch::clamp_i32(v + zy, kLowest<T>, kHighest<T>));
   }
 }
@@ -146,7 +162,8 @@ base::Status run_mean_sum(const OpCall& c, Numerics mode) {
     for (std::size_t i = 0; i < sums.size(); ++i)
       c.out<float>()[i] = mean ? sums[i] / static_cast<float>(r.count) : sums[i];
   } else if (c.x().dtype == DType::kInt32) {
-    const auto sums = reduce<std::int32_t, std::int64_t>(c, r, 0, [](std::int64_t& a, std::int32_t v) { a += v; });
+    const auto sums = reduce<std::int32_t, std::int64_t>(
+        c, r, 0, [](std::int64_t& a, std::int32_t v) { a += v; });
     for (std::size_t i = 0; i < sums.size(); ++i)
       c.out<std::int32_t>()[i] =
           static_cast<std::int32_t>(mean ? (r.count == 0 ? 0 : sums[i] / r.count) : sums[i]);
@@ -162,7 +179,8 @@ base::Status run_mean_sum(const OpCall& c, Numerics mode) {
 template <class T>
 void extreme(const OpCall& c, const Reduction& r, bool maximum) {
   const T start = maximum ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
-  const auto best = reduce<T, T>(c, r, start, [=](T& a, T v) { a = maximum ? std::max(a, v) : std::min(a, v); });
+  const auto best =
+      reduce<T, T>(c, r, start, [=](T& a, T v) { a = maximum ? std::max(a, v) : std::min(a, v); });
   std::copy(best.begin(), best.end(), c.out<T>());
 }
 
@@ -170,9 +188,14 @@ base::Status run_extreme(const OpCall& c, Numerics) {
   DEPUTY_ASSIGN(const Reduction r, plan(c, read_indices(c.inputs[1])));
   const bool maximum = c.kind == OpKind::REDUCE_MAX;
   switch (c.x().dtype) {
-    case DType::kFloat32: extreme<float>(c, r, maximum); break;
-    case DType::kInt32: extreme<std::int32_t>(c, r, maximum); break;
-    default: with_quantised_type(c.x().dtype, [&](auto zero) { extreme<decltype(zero)>(c, r, maximum); });
+    case DType::kFloat32:
+      extreme<float>(c, r, maximum);
+      break;
+    case DType::kInt32:
+      extreme<std::int32_t>(c, r, maximum);
+      break;
+    default:
+      with_quantised_type(c.x().dtype, [&](auto zero) { extreme<decltype(zero)>(c, r, maximum); });
   }
   return {};
 }
@@ -221,22 +244,33 @@ void arg_extreme(const OpCall& c, std::size_t axis) {
 base::Status run_arg(const OpCall& c, Numerics) {
   DEPUTY_ASSIGN(const std::size_t axis, arg_axis(c, read_indices(c.inputs[1])));
   switch (c.x().dtype) {
-    case DType::kFloat32: arg_extreme<float>(c, axis); break;
-    case DType::kInt32: arg_extreme<std::int32_t>(c, axis); break;
-    case DType::kUint8: arg_extreme<std::uint8_t>(c, axis); break;
-    default: arg_extreme<std::int8_t>(c, axis);
+    case DType::kFloat32:
+      arg_extreme<float>(c, axis);
+      break;
+    case DType::kInt32:
+      arg_extreme<std::int32_t>(c, axis);
+      break;
+    case DType::kUint8:
+      arg_extreme<std::uint8_t>(c, axis);
+      break;
+    default:
+      arg_extreme<std::int8_t>(c, axis);
   }
   return {};
 }
 
 std::vector<HostWork> work(const OpCall& c) {
-  return {{CpuKernel::kControl, 1}, {CpuKernel::kElementwise, static_cast<std::uint64_t>(c.x().elements())}};
+  return {{CpuKernel::kControl, 1},
+          {CpuKernel::kElementwise, static_cast<std::uint64_t>(c.x().elements())}};
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::MEAN, check_sum, run_mean_sum, work},        {OpKind::SUM, check_sum, run_mean_sum, work},
-    {OpKind::REDUCE_MAX, check_max, run_extreme, work},   {OpKind::REDUCE_MIN, check_max, run_extreme, work},
-    {OpKind::ARG_MAX, check_arg, run_arg, work},          {OpKind::ARG_MIN, check_arg, run_arg, work},
+    {OpKind::MEAN, check_sum, run_mean_sum, work},
+    {OpKind::SUM, check_sum, run_mean_sum, work},
+    {OpKind::REDUCE_MAX, check_max, run_extreme, work},
+    {OpKind::REDUCE_MIN, check_max, run_extreme, work},
+    {OpKind::ARG_MAX, check_arg, run_arg, work},
+    {OpKind::ARG_MIN, check_arg, run_arg, work},
 };
 }  // namespace
 

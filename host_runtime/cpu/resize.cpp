@@ -1,5 +1,5 @@
-// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR (operands: input, new size). Quantised bilinear: TFLite's
-// 10-bit integer form in `tflite` and `single`, XNNPACK's 11-bit form in `fp32`.
+// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR (operands: input, new size). Quantised bilinear:
+// TFLite's 10-bit integer form in `tflite` and `single`, XNNPACK's 11-bit form in `fp32`.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,9 @@ namespace {
 using arch::OpKind;
 
 base::Status sizes_agree(const OpCall& c, const IndexList& size) {
-  return expect(c, size.values.size() == 2 && size.values[0] == c.y().shape[1] && size.values[1] == c.y().shape[2],
+  return expect(c,
+                size.values.size() == 2 && size.values[0] == c.y().shape[1] &&
+                    size.values[1] == c.y().shape[2],
                 "the output's shape differs from the size operand");
 }
 
@@ -40,10 +42,12 @@ float step(std::int32_t in, std::int32_t out, bool align_corners) {
   return static_cast<float>(in) / static_cast<float>(out);
 }
 
-std::int64_t nearest_index(std::int64_t i, std::int32_t in, std::int32_t out, const arch::OpAttrs& attrs) {
+std::int64_t nearest_index(std::int64_t i, std::int32_t in, std::int32_t out,
+                           const arch::OpAttrs& attrs) {
   const float offset = attrs.half_pixel_centers ? 0.5f : 0.0f;
   const float position = (static_cast<float>(i) + offset) * step(in, out, attrs.align_corners);
-  const auto index = static_cast<std::int64_t>(attrs.align_corners ? std::round(position) : std::floor(position));
+  const auto index =
+      static_cast<std::int64_t>(attrs.align_corners ? std::round(position) : std::floor(position));
   return std::clamp<std::int64_t>(index, 0, in - 1);
 }
 
@@ -72,28 +76,37 @@ struct Neighbours {
   Weight weight;
 };
 
-/// TFLite's integer form: positions and weights in units of 1/1024. The weight may exceed one step's ends.
-Neighbours<std::int64_t> integer_neighbours(std::int64_t i, std::int32_t in, std::int32_t out, const arch::OpAttrs& a) {
+/// TFLite's integer form: positions and weights in units of 1/1024. The weight may exceed one
+/// step's ends.
+Neighbours<std::int64_t> integer_neighbours(std::int64_t i, std::int32_t in, std::int32_t out,
+                                            const arch::OpAttrs& a) {
   std::int64_t scale = (std::int64_t{1024} * in + out / 2) / out;
-  if (a.align_corners && out > 1) scale = (std::int64_t{1024} * (in - 1) + (out - 1) / 2) / (out - 1);
+  if (a.align_corners && out > 1)
+    scale = (std::int64_t{1024} * (in - 1) + (out - 1) / 2) / (out - 1);
   const std::int64_t position = a.half_pixel_centers ? i * scale + scale / 2 - 512 : i * scale;
   const std::int64_t low = std::max<std::int64_t>(position / 1024, 0);
   const std::int64_t high = std::min<std::int64_t>((position + 1023) / 1024, in - 1);
-  return {std::min<std::int64_t>(low, in - 1), std::max<std::int64_t>(high, 0), position - 1024 * low};
+  return {std::min<std::int64_t>(low, in - 1), std::max<std::int64_t>(high, 0),
+          position - 1024 * low};
 }
 
 /// XNNPACK's and the float kernels' form.
-Neighbours<float> float_neighbours(std::int64_t i, std::int32_t in, std::int32_t out, const arch::OpAttrs& a) {
+Neighbours<float> float_neighbours(std::int64_t i, std::int32_t in, std::int32_t out,
+                                   const arch::OpAttrs& a) {
   const float scale = step(in, out, a.align_corners);
-  float position = a.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
+  float position = a.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
+                                        : static_cast<float>(i) * scale;
   position = std::min(std::max(position, 0.0f), static_cast<float>(in - 1));
   const auto low = static_cast<std::int64_t>(position);
   return {low, std::min<std::int64_t>(low + 1, in - 1), position - static_cast<float>(low)};
 }
 
-/// Calls mix(out element, top-left, top-right, bottom-left, bottom-right, x neighbours, y neighbours).
+/// Calls mix(out element, top-left, top-right, bottom-left, bottom-right, x neighbours, y
+/// neighbours).
 template <class T, class N, class Mix>
-void bilinear(const OpCall& c, N (*neighbours)(std::int64_t, std::int32_t, std::int32_t, const arch::OpAttrs&), Mix&& mix) {
+void bilinear(const OpCall& c,
+              N (*neighbours)(std::int64_t, std::int32_t, std::int32_t, const arch::OpAttrs&),
+              Mix&& mix) {
   const Shape &x = c.x().shape, &y = c.y().shape;
   T* out = c.out<T>();
   for (std::int64_t b = 0; b < y[0]; ++b)
@@ -101,29 +114,38 @@ void bilinear(const OpCall& c, N (*neighbours)(std::int64_t, std::int32_t, std::
       const N v = neighbours(oy, x[1], y[1], c.attrs);
       for (std::int64_t ox = 0; ox < y[2]; ++ox, out += y[3]) {
         const N h = neighbours(ox, x[2], y[2], c.attrs);
-        const auto pixel = [&](std::int64_t iy, std::int64_t ix) { return c.in<T>() + ((b * x[1] + iy) * x[2] + ix) * x[3]; };
-        const T *tl = pixel(v.low, h.low), *tr = pixel(v.low, h.high), *bl = pixel(v.high, h.low), *br = pixel(v.high, h.high);
-        for (std::int64_t k = 0; k < y[3]; ++k) out[k] = mix(tl[k], tr[k], bl[k], br[k], h.weight, v.weight);
+        const auto pixel = [&](std::int64_t iy, std::int64_t ix) {
+          return c.in<T>() + ((b * x[1] + iy) * x[2] + ix) * x[3];
+        };
+        const T *tl = pixel(v.low, h.low), *tr = pixel(v.low, h.high), *bl = pixel(v.high, h.low),
+                *br = pixel(v.high, h.high);
+        for (std::int64_t k = 0; k < y[3]; ++k)
+          out[k] = mix(tl[k], tr[k], bl[k], br[k], h.weight, v.weight);
       }
     }
 }
 
 template <class T>
 void bilinear_integer(const OpCall& c, Numerics mode) {
-  bilinear<T>(c, integer_neighbours, [&](std::int64_t tl, std::int64_t tr, std::int64_t bl, std::int64_t br, std::int64_t wx, std::int64_t wy) {
-    const std::int64_t sum = (tl * (1024 - wx) + tr * wx) * (1024 - wy) + (bl * (1024 - wx) + br * wx) * wy;
-    if (mode == Numerics::kSingle) return static_cast<T>((sum + (1 << 19)) >> 20);
-    return static_cast<T>((sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20));
-  });
+  bilinear<T>(c, integer_neighbours,
+              [&](std::int64_t tl, std::int64_t tr, std::int64_t bl, std::int64_t br,
+                  std::int64_t wx, std::int64_t wy) {
+                const std::int64_t sum =
+                    (tl * (1024 - wx) + tr * wx) * (1024 - wy) + (bl * (1024 - wx) + br * wx) * wy;
+                if (mode == Numerics::kSingle) return static_cast<T>((sum + (1 << 19)) >> 20);
+                return static_cast<T>((sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20));
+              });
 }
 
 template <class T>
 void bilinear_xnnpack(const OpCall& c) {
-  bilinear<T>(c, float_neighbours, [](std::int64_t tl, std::int64_t tr, std::int64_t bl, std::int64_t br, float wx, float wy) {
-    const std::int64_t h = std::lrint(wx * 2048.0f), v = std::lrint(wy * 2048.0f);
-    const std::int64_t top = tl * 2048 + h * (tr - tl), bottom = bl * 2048 + h * (br - bl);
-    return static_cast<T>((top * 2048 + v * (bottom - top) + (1 << 21)) >> 22);
-  });
+  bilinear<T>(
+      c, float_neighbours,
+      [](std::int64_t tl, std::int64_t tr, std::int64_t bl, std::int64_t br, float wx, float wy) {
+        const std::int64_t h = std::lrint(wx * 2048.0f), v = std::lrint(wy * 2048.0f);
+        const std::int64_t top = tl * 2048 + h * (tr - tl), bottom = bl * 2048 + h * (br - bl);
+        return static_cast<T>((top * 2048 + v * (bottom - top) + (1 << 21)) >> 22);
+      });
 }
 
 base::Status run_bilinear(const OpCall& c, Numerics mode) {
@@ -131,19 +153,27 @@ base::Status run_bilinear(const OpCall& c, Numerics mode) {
   const bool xnnpack = mode == Numerics::kFp32;
   switch (c.x().dtype) {
     case DType::kFloat32:
-      bilinear<float>(c, float_neighbours, [](float tl, float tr, float bl, float br, float wx, float wy) {
-        return tl * (1 - wy) * (1 - wx) + bl * wy * (1 - wx) + tr * (1 - wy) * wx + br * wy * wx;
-      });
+      bilinear<float>(c, float_neighbours,
+                      [](float tl, float tr, float bl, float br, float wx, float wy) {
+                        return tl * (1 - wy) * (1 - wx) + bl * wy * (1 - wx) + tr * (1 - wy) * wx +
+                               br * wy * wx;
+                      });
       break;
-    case DType::kInt16: bilinear_integer<std::int16_t>(c, mode); break;
-    case DType::kUint8: xnnpack ? bilinear_xnnpack<std::uint8_t>(c) : bilinear_integer<std::uint8_t>(c, mode); break;
-    default: xnnpack ? bilinear_xnnpack<std::int8_t>(c) : bilinear_integer<std::int8_t>(c, mode);
+    case DType::kInt16:
+      bilinear_integer<std::int16_t>(c, mode);
+      break;
+    case DType::kUint8:
+      xnnpack ? bilinear_xnnpack<std::uint8_t>(c) : bilinear_integer<std::uint8_t>(c, mode);
+      break;
+    default:
+      xnnpack ? bilinear_xnnpack<std::int8_t>(c) : bilinear_integer<std::int8_t>(c, mode);
   }
   return {};
 }
 
-constexpr HostOp kOps[] = {{OpKind::RESIZE_BILINEAR, check_bilinear, run_bilinear, elementwise_work},
-                           {OpKind::RESIZE_NEAREST_NEIGHBOR, check, run_nearest, copy_work}};
+constexpr HostOp kOps[] = {
+    {OpKind::RESIZE_BILINEAR, check_bilinear, run_bilinear, elementwise_work},
+    {OpKind::RESIZE_NEAREST_NEIGHBOR, check, run_nearest, copy_work}};
 }  // namespace
 
 std::span<const HostOp> resize_ops() { return kOps; }

@@ -1,5 +1,5 @@
-// Operators that move elements without computing: RESHAPE, SQUEEZE, EXPAND_DIMS, TRANSPOSE, TILE, REVERSE_V2,
-// and SHAPE and FILL, which make index and constant tensors. Any element type.
+// Operators that move elements without computing: RESHAPE, SQUEEZE, EXPAND_DIMS, TRANSPOSE, TILE,
+// REVERSE_V2, and SHAPE and FILL, which make index and constant tensors. Any element type.
 #include <algorithm>
 #include <cstring>
 
@@ -13,17 +13,20 @@ using arch::OpKind;
 base::Status check_reshape(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 1, 2, 1));
   DEPUTY_TRY(expect_same_dtype(c, c.x(), c.y()));
-  return expect(c, c.x().elements() == c.y().elements(), "input and output have different numbers of elements");
+  return expect(c, c.x().elements() == c.y().elements(),
+                "input and output have different numbers of elements");
 }
 
 base::Status run_reshape(const OpCall& c, Numerics) {
-  if (c.y().bytes() > 0) std::memcpy(c.outputs[0].data, c.inputs[0].data, static_cast<std::size_t>(c.y().bytes()));
+  if (c.y().bytes() > 0)
+    std::memcpy(c.outputs[0].data, c.inputs[0].data, static_cast<std::size_t>(c.y().bytes()));
   return {};
 }
 
 base::Result<Walk> plan_transpose(const OpCall& c, const IndexList& perm) {
   const Shape& shape = c.x().shape;
-  DEPUTY_TRY(expect(c, perm.values.size() == shape.size(), "the permutation's length differs from the rank"));
+  DEPUTY_TRY(expect(c, perm.values.size() == shape.size(),
+                    "the permutation's length differs from the rank"));
   std::vector<bool> seen(shape.size(), false);
   const auto strides = strides_of(shape);
   Walk w;
@@ -73,11 +76,13 @@ base::Status run_walk(const OpCall& c, Numerics) {
 
 base::Status tile_shape(const OpCall& c, const IndexList& multiples) {
   const Shape& shape = c.x().shape;
-  DEPUTY_TRY(expect(c, multiples.values.size() == shape.size() && c.y().shape.size() == shape.size(),
+  DEPUTY_TRY(expect(c,
+                    multiples.values.size() == shape.size() && c.y().shape.size() == shape.size(),
                     "the multiples' length differs from the rank"));
   for (std::size_t i = 0; i < shape.size(); ++i)
-    DEPUTY_TRY(expect(c, multiples.values[i] >= 0 && multiples.values[i] < (std::int64_t{1} << 31) &&
-                             multiples.values[i] * shape[i] == c.y().shape[i],
+    DEPUTY_TRY(expect(c,
+                      multiples.values[i] >= 0 && multiples.values[i] < (std::int64_t{1} << 31) &&
+                          multiples.values[i] * shape[i] == c.y().shape[i],
                       "the output's shape is not the input's times the multiples"));
   return {};
 }
@@ -126,8 +131,9 @@ base::Status run_shape(const OpCall& c, Numerics) {
 }
 
 base::Status fill_shape(const OpCall& c, const IndexList& dims) {
-  return expect(c, std::equal(dims.values.begin(), dims.values.end(), c.y().shape.begin(), c.y().shape.end()),
-                "the output's shape differs from the dims operand");
+  return expect(
+      c, std::equal(dims.values.begin(), dims.values.end(), c.y().shape.begin(), c.y().shape.end()),
+      "the output's shape differs from the dims operand");
 }
 base::Status check_fill(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 2, 2, 1));

@@ -70,19 +70,23 @@ base::Result<Region> plan_strided(const OpCall& c, const IndexList& begins, cons
       const auto bit = [&](std::int32_t mask) { return (mask >> i & 1) != 0; };
       stride = strides.values[i];
       shrink = bit(c.attrs.shrink_axis_mask);
-      DEPUTY_TRY(expect(c, stride != 0 && stride >= -2147483648LL && stride <= 2147483647LL, "a stride is 0 or too large"));
+      DEPUTY_TRY(expect(c, stride != 0 && stride >= -2147483648LL && stride <= 2147483647LL,
+                        "a stride is 0 or too large"));
       const auto resolve = [&](std::int64_t v) {
         v = std::clamp<std::int64_t>(v, -4294967296LL, 4294967296LL);
-        return std::clamp(v < 0 ? v + dim : v, stride > 0 ? 0 : std::int64_t{-1}, stride > 0 ? dim : dim - 1);
+        return std::clamp(v < 0 ? v + dim : v, stride > 0 ? 0 : std::int64_t{-1},
+                          stride > 0 ? dim : dim - 1);
       };
       begin = bit(c.attrs.begin_mask) ? (stride > 0 ? 0 : dim - 1) : resolve(begins.values[i]);
       end = bit(c.attrs.end_mask) ? (stride > 0 ? dim : -1) : resolve(ends.values[i]);
       if (shrink) {
-        DEPUTY_TRY(expect(c, stride > 0 && begin >= 0 && begin < dim, "a single index is outside the input"));
+        DEPUTY_TRY(expect(c, stride > 0 && begin >= 0 && begin < dim,
+                          "a single index is outside the input"));
         end = begin + 1;
       }
     }
-    const std::int64_t span = stride > 0 ? end - begin : begin - end, pace = stride > 0 ? stride : -stride;
+    const std::int64_t span = stride > 0 ? end - begin : begin - end,
+                       pace = stride > 0 ? stride : -stride;
     const auto count = static_cast<std::int32_t>(span <= 0 ? 0 : (span + pace - 1) / pace);
     r.walk.start += begin * r.walk.step[i];
     r.walk.step[i] *= stride;
@@ -99,27 +103,31 @@ base::Status check_strided(const OpCall& c) {
   for (std::size_t i = 1; i < 4; ++i) DEPUTY_TRY(expect_index_operand(c, i));
   DEPUTY_TRY(expect(c, c.attrs.ellipsis_mask == 0 && c.attrs.new_axis_mask == 0,
                     "ellipsis and new-axis masks are not supported"));
-  const IndexList b = read_indices(c.inputs[1]), e = read_indices(c.inputs[2]), s = read_indices(c.inputs[3]);
+  const IndexList b = read_indices(c.inputs[1]), e = read_indices(c.inputs[2]),
+                  s = read_indices(c.inputs[3]);
   if (b.known && e.known && s.known) DEPUTY_TRY(plan_strided(c, b, e, s));
   return {};
 }
 
 base::Status run_strided(const OpCall& c, Numerics) {
-  DEPUTY_ASSIGN(const Region r, plan_strided(c, read_indices(c.inputs[1]), read_indices(c.inputs[2]),
-                                             read_indices(c.inputs[3])));
+  DEPUTY_ASSIGN(const Region r, plan_strided(c, read_indices(c.inputs[1]),
+                                             read_indices(c.inputs[2]), read_indices(c.inputs[3])));
   copy_region(c, r.walk, 0, c.inputs[0], r.shape);
   return {};
 }
 
 /// Output sizes along the split axis, by the outputs' own shapes; everything else must agree.
-base::Result<std::size_t> plan_split(const OpCall& c, const arch::TensorDesc& x, const IndexList& axis) {
+base::Result<std::size_t> plan_split(const OpCall& c, const arch::TensorDesc& x,
+                                     const IndexList& axis) {
   DEPUTY_TRY(expect(c, axis.values.size() == 1, "expected exactly one axis"));
   DEPUTY_ASSIGN(const std::size_t a, resolve_axis(c, axis.values[0], x.shape.size()));
   std::int64_t total = 0;
   for (std::size_t i = 0; i < c.outputs.size(); ++i) {
     Shape expected = x.shape;
-    DEPUTY_TRY(expect(c, c.y(i).shape.size() == expected.size(), "an output's rank differs from the input's"));
-    expected[a] = c.kind == OpKind::SPLIT ? x.shape[a] / static_cast<std::int32_t>(c.outputs.size()) : c.y(i).shape[a];
+    DEPUTY_TRY(expect(c, c.y(i).shape.size() == expected.size(),
+                      "an output's rank differs from the input's"));
+    expected[a] = c.kind == OpKind::SPLIT ? x.shape[a] / static_cast<std::int32_t>(c.outputs.size())
+                                          : c.y(i).shape[a];
     DEPUTY_TRY(expect_shape(c, c.y(i), expected));
     total += expected[a];
   }
@@ -160,7 +168,8 @@ base::Status run_split(const OpCall& c, Numerics) { return run_split_on(c, 1, 0)
 
 /// The sizes operand may hold one -1 for "the rest".
 base::Status split_sizes(const OpCall& c, const IndexList& sizes, std::size_t axis) {
-  DEPUTY_TRY(expect(c, sizes.values.size() == c.outputs.size(), "the number of sizes differs from the outputs'"));
+  DEPUTY_TRY(expect(c, sizes.values.size() == c.outputs.size(),
+                    "the number of sizes differs from the outputs'"));
   for (std::size_t i = 0; i < sizes.values.size(); ++i)
     DEPUTY_TRY(expect(c, sizes.values[i] == -1 || sizes.values[i] == c.y(i).shape[axis],
                       "an output's size differs from the sizes operand"));

@@ -1,6 +1,6 @@
-// SOFTMAX and LOG_SOFTMAX over the last dimension. int8 SOFTMAX: TFLite's reference kernel (Q5.26 differences,
-// fixed-point exp, Q12.19 sum, reciprocal) in `tflite` and `single`; its optimised kernel (float table) in
-// `fp32`. int16: two 513-entry tables.
+// SOFTMAX and LOG_SOFTMAX over the last dimension. int8 SOFTMAX: TFLite's reference kernel (Q5.26
+// differences, fixed-point exp, Q12.19 sum, reciprocal) in `tflite` and `single`; its optimised
+// kernel (float table) in `fp32`. int16: two 513-entry tables.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +24,8 @@ base::Status check_common(const OpCall& c) {
 base::Status check_softmax(const OpCall& c) {
   DEPUTY_TRY(expect_operands(c, 1, 1, 1));
   DEPUTY_TRY(expect_dtype(c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kFloat32}));
-  if (!(c.x().dtype == DType::kInt8 && c.y().dtype == DType::kInt16)) DEPUTY_TRY(expect_same_dtype(c, c.x(), c.y()));
+  if (!(c.x().dtype == DType::kInt8 && c.y().dtype == DType::kInt16))
+    DEPUTY_TRY(expect_same_dtype(c, c.x(), c.y()));
   DEPUTY_TRY(check_common(c));
   DEPUTY_TRY(expect(c, std::isfinite(c.attrs.beta) && c.attrs.beta > 0, "beta must be positive"));
   const auto& y = c.y();
@@ -36,8 +37,10 @@ base::Status check_softmax(const OpCall& c) {
       return expect(c, std::fabs(scale_of(y) * 256 - 1) < 1e-3f && zero_point_of(y) == 0,
                     "the output must have scale 1/256 and zero point 0");
     case DType::kInt16:
-      return expect(c, std::fabs(scale_of(y) * 32768 - 1) < 1e-3f, "the output must have scale 1/32768");
-    default: return {};
+      return expect(c, std::fabs(scale_of(y) * 32768 - 1) < 1e-3f,
+                    "the output must have scale 1/32768");
+    default:
+      return {};
   }
 }
 base::Status check_log_softmax(const OpCall& c) {
@@ -79,7 +82,8 @@ void softmax_fixed(const OpCall& c) {
     const std::int32_t top = *std::max_element(in, in + depth);
     std::uint32_t sum = 0;  // Q12.19
     for (std::int64_t i = 0; i < depth; ++i)
-      if (in[i] - top >= input.diff_min) sum += static_cast<std::uint32_t>(rdpot(input.exp(in[i] - top), 12));
+      if (in[i] - top >= input.diff_min)
+        sum += static_cast<std::uint32_t>(rdpot(input.exp(in[i] - top), 12));
     const arch::Reciprocal reciprocal = arch::fixed_reciprocal(static_cast<std::int32_t>(sum), 12);
     for (std::int64_t i = 0; i < depth; ++i) {
       if (in[i] - top < input.diff_min) {
@@ -89,7 +93,8 @@ void softmax_fixed(const OpCall& c) {
       const std::int32_t product = srdhm(reciprocal.scale, input.exp(in[i] - top));
       const int shift = std::clamp(reciprocal.bits_over_unit + 31 - kOutBits, 0, 31);
       const std::int32_t value = rdpot(product, shift);
-      out[i] = static_cast<Y>(arch::clamp_i32(std::int64_t{value} + kLowest<Y>, kLowest<Y>, kHighest<Y>));
+      out[i] = static_cast<Y>(
+          arch::clamp_i32(std::int64_t{value} + kLowest<Y>, kLowest<Y>, kHighest<Y>));
     }
   });
 }
@@ -99,7 +104,8 @@ template <class T>
 void softmax_table(const OpCall& c) {
   std::array<float, 256> table;
   const float scale = -scale_of(c.x()) * c.attrs.beta;
-  for (int d = 0; d < 256; ++d) table[static_cast<std::size_t>(d)] = std::exp(scale * static_cast<float>(d));
+  for (int d = 0; d < 256; ++d)
+    table[static_cast<std::size_t>(d)] = std::exp(scale * static_cast<float>(d));
   for_each_row(c, [&](std::int64_t at, std::int64_t depth) {
     const T* in = c.in<T>() + at;
     T* out = c.out<T>() + at;
@@ -110,7 +116,8 @@ void softmax_table(const OpCall& c) {
     for (std::int64_t i = 0; i < depth; ++i) {
       const float scaled = table[static_cast<std::size_t>(top - in[i])] * inverse;
       const auto rounded = static_cast<std::int32_t>(scaled + 0.5f);
-      out[i] = static_cast<T>(arch::clamp_i32(std::int64_t{rounded} + zero_point_of(c.y()), kLowest<T>, kHighest<T>));
+      out[i] = static_cast<T>(
+          arch::clamp_i32(std::int64_t{rounded} + zero_point_of(c.y()), kLowest<T>, kHighest<T>));
     }
   });
 }
@@ -118,9 +125,10 @@ void softmax_table(const OpCall& c) {
 /// int16: exp over [-10, 0] and 1/(1+x) over [0, 1] from tables.
 void softmax_int16(const OpCall& c) {
   static const Table16 kExp = Table16::over(-10.0f, 0.0f, [](float x) { return std::exp(x); });
-  static const Table16 kInverse = Table16::over(0.0f, 1.0f, [](float x) { return 1.0f / (1.0f + x); });
-  const arch::Requant r =
-      arch::quantize_multiplier(static_cast<double>(c.attrs.beta) * static_cast<double>(scale_of(c.x())) / (10.0 / 65535.0));
+  static const Table16 kInverse =
+      Table16::over(0.0f, 1.0f, [](float x) { return 1.0f / (1.0f + x); });
+  const arch::Requant r = arch::quantize_multiplier(
+      static_cast<double>(c.attrs.beta) * static_cast<double>(scale_of(c.x())) / (10.0 / 65535.0));
   std::vector<std::int16_t> exps;
   for_each_row(c, [&](std::int64_t at, std::int64_t depth) {
     const std::int16_t* in = c.in<std::int16_t>() + at;
@@ -129,7 +137,8 @@ void softmax_int16(const OpCall& c) {
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < depth; ++i) {
       const std::int64_t diff = std::int64_t{arch::requantize_double(in[i] - top, r)} + 32767;
-      exps[static_cast<std::size_t>(i)] = kExp(static_cast<std::int16_t>(arch::clamp_i32(diff, -32768, 32767)));
+      exps[static_cast<std::size_t>(i)] =
+          kExp(static_cast<std::int16_t>(arch::clamp_i32(diff, -32768, 32767)));
       sum += exps[static_cast<std::size_t>(i)];
     }
     const auto sum32 = static_cast<std::int32_t>(std::min<std::int64_t>(sum, 2147483647));
@@ -140,8 +149,9 @@ void softmax_int16(const OpCall& c) {
     const std::int32_t inverse = kInverse(static_cast<std::int16_t>(index));
     const int shift = 31 - headroom;
     for (std::int64_t i = 0; i < depth; ++i) {
-      const std::int64_t v =
-          (std::int64_t{exps[static_cast<std::size_t>(i)]} * inverse + (std::int64_t{1} << (shift - 1))) >> shift;
+      const std::int64_t v = (std::int64_t{exps[static_cast<std::size_t>(i)]} * inverse +
+                              (std::int64_t{1} << (shift - 1))) >>
+                             shift;
       c.out<std::int16_t>()[at + i] = static_cast<std::int16_t>(arch::clamp_i32(v, 0, 32767));
     }
   });
@@ -192,7 +202,8 @@ base::Status run_log_softmax(const OpCall& c, Numerics) {
     const float scale = scale_of(c.x());
     const int top = *std::max_element(in, in + depth);
     float sum = 0;
-    for (std::int64_t i = 0; i < depth; ++i) sum += std::exp(scale * static_cast<float>(in[i] - top));
+    for (std::int64_t i = 0; i < depth; ++i)
+      sum += std::exp(scale * static_cast<float>(in[i] - top));
     const float log_sum = std::log(sum);
     for (std::int64_t i = 0; i < depth; ++i) {
       const float value = scale * static_cast<float>(in[i] - top) - log_sum;

@@ -1,5 +1,5 @@
-// A function of int16 values by a 513-entry table with linear interpolation, as TFLite's int16 softmax
-// evaluates exp and the reciprocal.
+// A function of int16 values by a 513-entry table with linear interpolation, as TFLite's int16
+// softmax evaluates exp and the reciprocal.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,8 @@ class Table16 {
     entries_[512] = saturate(std::round(f(hi) * 32768.0f));
   }
   static std::int16_t saturate(float v) {
-    return std::isnan(v) ? std::int16_t{0} : static_cast<std::int16_t>(std::clamp(v, -32768.0f, 32767.0f));
+    return std::isnan(v) ? std::int16_t{0}
+                         : static_cast<std::int16_t>(std::clamp(v, -32768.0f, 32767.0f));
   }
 
   std::array<std::int16_t, 513> entries_{};

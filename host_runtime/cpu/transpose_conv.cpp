@@ -1,5 +1,5 @@
-// TRANSPOSE_CONV (operands: output shape, weights OHWI, input, optional bias). Every input pixel times every
-// filter is scattered onto the output, which is then requantised per channel.
+// TRANSPOSE_CONV (operands: output shape, weights OHWI, input, optional bias). Every input pixel
+// times every filter is scattered onto the output, which is then requantised per channel.
 #include <algorithm>
 
 #include "arch/kernel_rules.h"
@@ -27,12 +27,14 @@ base::Status check(const OpCall& original) {
   DEPUTY_TRY(expect_dtype(c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kFloat32}));
   DEPUTY_TRY(expect_same_dtype(c, c.x(), c.y()));
   const auto &x = c.x().shape, &w = c.x(1).shape, &y = c.y().shape;
-  DEPUTY_TRY(expect(c, x.size() == 4 && w.size() == 4 && y.size() == 4, "all operands must have rank 4"));
+  DEPUTY_TRY(
+      expect(c, x.size() == 4 && w.size() == 4 && y.size() == 4, "all operands must have rank 4"));
   DEPUTY_TRY(expect_quantised(c, c.x()));
   DEPUTY_TRY(expect_quantised(c, c.y()));
   DEPUTY_TRY(expect_weights(c, 1, 2, 0));
   DEPUTY_TRY(expect(c, c.attrs.stride_h > 0 && c.attrs.stride_w > 0, "strides must be positive"));
-  DEPUTY_TRY(expect(c, c.attrs.pad_top >= 0 && c.attrs.pad_left >= 0, "padding must not be negative"));
+  DEPUTY_TRY(
+      expect(c, c.attrs.pad_top >= 0 && c.attrs.pad_left >= 0, "padding must not be negative"));
   DEPUTY_TRY(expect(c, y[0] == x[0] && y[3] == w[0] && w[3] == x[3], "channels or batch disagree"));
   const IndexList shape = read_indices(original.inputs[0]);
   if (!shape.known) return {};
@@ -40,7 +42,8 @@ base::Status check(const OpCall& original) {
                 "the output's shape differs from the shape operand");
 }
 
-/// Calls add(accumulator offset of pixel, product offset of tap) for every tap that lands on the output.
+/// Calls add(accumulator offset of pixel, product offset of tap) for every tap that lands on the
+/// output.
 template <class F>
 void scatter(const OpCall& c, std::int64_t iy, std::int64_t ix, F&& add) {
   const auto &w = c.x(1).shape, &y = c.y().shape;
@@ -58,7 +61,8 @@ template <class T>
 void run_quantised(const OpCall& c, Numerics mode) {
   const auto &x = c.x().shape, &w = c.x(1).shape, &y = c.y().shape;
   const std::int64_t channels = y[3], depth = x[3], window = std::int64_t{w[1]} * w[2];
-  const ChannelRequant requant(c.x(), c.x(1), c.y(), channels, c.attrs.activation, ProductRule::kConvolution, mode);
+  const ChannelRequant requant(c.x(), c.x(1), c.y(), channels, c.attrs.activation,
+                               ProductRule::kConvolution, mode);
   const auto image = widened(c.inputs[0], zero_point_of(c.x()));
   const auto weights = widened_weights(c.inputs[1], window * depth, channels);
   const std::int32_t* bias = c.has(2) ? c.in<std::int32_t>(2) : nullptr;
@@ -68,18 +72,20 @@ void run_quantised(const OpCall& c, Numerics mode) {
     std::vector<std::int32_t> acc(static_cast<std::size_t>(pixels * channels), 0);
     for (std::int64_t iy = 0; iy < x[1]; ++iy)
       for (std::int64_t ix = 0; ix < x[2]; ++ix) {
-        gemm_i16(image.data() + ((b * x[1] + iy) * x[2] + ix) * depth, 1, weights.data(), channels * window, depth,
-                 product.data());
+        gemm_i16(image.data() + ((b * x[1] + iy) * x[2] + ix) * depth, 1, weights.data(),
+                 channels * window, depth, product.data());
         scatter(c, iy, ix, [&](std::int64_t pixel, std::int64_t tap) {
           for (std::int64_t o = 0; o < channels; ++o) {
             auto& a = acc[static_cast<std::size_t>(pixel + o)];
-            a = static_cast<std::int32_t>(static_cast<std::uint32_t>(a) +
-                                          static_cast<std::uint32_t>(product[static_cast<std::size_t>(o * window + tap)]));
+            a = static_cast<std::int32_t>(
+                static_cast<std::uint32_t>(a) +
+                static_cast<std::uint32_t>(product[static_cast<std::size_t>(o * window + tap)]));
           }
         });
       }
     for (std::int64_t p = 0; p < pixels; ++p)
-      requant.row(acc.data() + p * channels, bias, channels, c.out<T>() + (b * pixels + p) * channels);
+      requant.row(acc.data() + p * channels, bias, channels,
+                  c.out<T>() + (b * pixels + p) * channels);
   }
 }
 
@@ -98,7 +104,8 @@ void run_plain(const OpCall& c, F&& finish) {
           scatter(c, iy, ix, [&](std::int64_t pixel, std::int64_t tap) {
             for (std::int64_t o = 0; o < channels; ++o)
               acc[static_cast<std::size_t>(pixel + o)] +=
-                  static_cast<Sum>(in[k]) * static_cast<Sum>(c.in<W>(1)[(o * window + tap) * depth + k]);
+                  static_cast<Sum>(in[k]) *
+                  static_cast<Sum>(c.in<W>(1)[(o * window + tap) * depth + k]);
           });
       }
     for (std::int64_t i = 0; i < pixels * channels; ++i)
@@ -112,22 +119,28 @@ base::Status run(const OpCall& original, Numerics mode) {
   const IndexList shape = read_indices(original.inputs[0]);
   const auto& y = c.y().shape;
   if (!std::equal(y.begin(), y.end(), shape.values.begin(), shape.values.end()))
-    return op_error(c, "the output's shape differs from the shape operand", base::ErrorKind::kInput);
+    return op_error(c, "the output's shape differs from the shape operand",
+                    base::ErrorKind::kInput);
   mode = arch::transpose_conv_rule(c.x(1).quant.per_channel(), mode);
   switch (c.x().dtype) {
-    case DType::kInt8: run_quantised<std::int8_t>(c, mode); break;
-    case DType::kUint8: run_quantised<std::uint8_t>(c, mode); break;
+    case DType::kInt8:
+      run_quantised<std::int8_t>(c, mode);
+      break;
+    case DType::kUint8:
+      run_quantised<std::uint8_t>(c, mode);
+      break;
     case DType::kInt16: {
-      const ChannelRequant requant(c.x(), c.x(1), c.y(), y[3], c.attrs.activation, ProductRule::kConvolution,
-                                   builtin_rule(mode));
-      run_plain<std::int64_t, std::int16_t, std::int8_t>(c, [&](std::int64_t i, std::int64_t o, std::int64_t sum) {
-        if (c.has(2) && c.x(2).dtype == DType::kInt32)
-          c.out<std::int16_t>()[i] =
-              static_cast<std::int16_t>(requant.one(static_cast<std::int32_t>(sum + c.in<std::int32_t>(2)[o]), o));
-        else
-          c.out<std::int16_t>()[i] =
-              requant.wide(arch::add_wrapping(sum, c.has(2) ? c.in<std::int64_t>(2)[o] : 0), o);
-      });
+      const ChannelRequant requant(c.x(), c.x(1), c.y(), y[3], c.attrs.activation,
+                                   ProductRule::kConvolution, builtin_rule(mode));
+      run_plain<std::int64_t, std::int16_t, std::int8_t>(
+          c, [&](std::int64_t i, std::int64_t o, std::int64_t sum) {
+            if (c.has(2) && c.x(2).dtype == DType::kInt32)
+              c.out<std::int16_t>()[i] = static_cast<std::int16_t>(
+                  requant.one(static_cast<std::int32_t>(sum + c.in<std::int32_t>(2)[o]), o));
+            else
+              c.out<std::int16_t>()[i] =
+                  requant.wide(arch::add_wrapping(sum, c.has(2) ? c.in<std::int64_t>(2)[o] : 0), o);
+          });
       break;
     }
     default: {

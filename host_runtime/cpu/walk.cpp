@@ -8,14 +8,19 @@ namespace {
 template <class F>
 void with_size(std::size_t size, F&& f) {
   switch (size) {
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    case 8: return f(std::uint64_t{});
-    default: return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      return f(std::uint8_t{});
   }
 }
 
-/// Length in elements of the contiguous run that ends each index, and how many dimensions it covers.
+/// Length in elements of the contiguous run that ends each index, and how many dimensions it
+/// covers.
 std::pair<std::int64_t, std::size_t> contiguous_tail(const Shape& shape, const Walk& w) {
   std::int64_t run = 1;
   std::size_t dims = 0;
@@ -23,9 +28,11 @@ std::pair<std::int64_t, std::size_t> contiguous_tail(const Shape& shape, const W
   return {run, dims};
 }
 
-/// Calls copy(walk byte offset, dense byte offset, bytes) over contiguous runs, or element by element.
+/// Calls copy(walk byte offset, dense byte offset, bytes) over contiguous runs, or element by
+/// element.
 template <class Run, class Element>
-void for_each_run(std::size_t size, const Shape& shape, const Walk& w, Run&& run, Element&& element) {
+void for_each_run(std::size_t size, const Shape& shape, const Walk& w, Run&& run,
+                  Element&& element) {
   const auto [length, dims] = contiguous_tail(shape, w);
   if (dims == 0 || length < 4) return element();
   const Shape outer(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(dims));
@@ -36,11 +43,14 @@ void for_each_run(std::size_t size, const Shape& shape, const Walk& w, Run&& run
 }
 }  // namespace
 
-void gather_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape, const Walk& w) {
+void gather_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape,
+                 const Walk& w) {
   if (element_count(shape) == 0) return;
   for_each_run(
       size, shape, w,
-      [&](std::size_t at, std::size_t o, std::size_t bytes) { std::memcpy(dst + o, src + at, bytes); },
+      [&](std::size_t at, std::size_t o, std::size_t bytes) {
+        std::memcpy(dst + o, src + at, bytes);
+      },
       [&] {
         with_size(size, [&](auto zero) {
           using T = decltype(zero);
@@ -51,11 +61,14 @@ void gather_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, c
       });
 }
 
-void scatter_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape, const Walk& w) {
+void scatter_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape,
+                  const Walk& w) {
   if (element_count(shape) == 0) return;
   for_each_run(
       size, shape, w,
-      [&](std::size_t at, std::size_t o, std::size_t bytes) { std::memcpy(dst + at, src + o, bytes); },
+      [&](std::size_t at, std::size_t o, std::size_t bytes) {
+        std::memcpy(dst + at, src + o, bytes);
+      },
       [&] {
         with_size(size, [&](auto zero) {
           using T = decltype(zero);

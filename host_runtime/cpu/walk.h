@@ -8,7 +8,8 @@
 
 namespace deputy::host_runtime {
 
-/// Offsets in elements: element (i0, i1, ...) of the walked index space sits at start + sum(i * step).
+/// Offsets in elements: element (i0, i1, ...) of the walked index space sits at start + sum(i *
+/// step).
 struct Walk {
   std::vector<std::int64_t> step;  ///< one per dimension
   std::int64_t start = 0;
@@ -32,8 +33,10 @@ void for_each_step(const Shape& shape, const Walk& w, F&& f) {
 }
 
 /// dst[dense] = src[walk] over `shape`, elements of `size` bytes (1, 2, 4 or 8).
-void gather_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape, const Walk& w);
+void gather_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape,
+                 const Walk& w);
 /// dst[walk] = src[dense].
-void scatter_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape, const Walk& w);
+void scatter_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, const Shape& shape,
+                  const Walk& w);
 
 }  // namespace deputy::host_runtime

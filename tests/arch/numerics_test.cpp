@@ -1,4 +1,5 @@
-// The rounding rules against exact arithmetic written here (128-bit rationals) and values worked out by hand.
+// The rounding rules against exact arithmetic written here (128-bit rationals) and values worked
+// out by hand.
 #include "arch/numerics.h"
 
 #include <catch2/catch.hpp>
@@ -20,7 +21,9 @@ Wide floor_divide(Wide a, Wide b) {
   return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
 }
 /// round(a / 2^bits), ties towards +infinity.
-Wide round_up_at_half(Wide a, int bits) { return floor_divide(a + (Wide{1} << bits) / 2, Wide{1} << bits); }
+Wide round_up_at_half(Wide a, int bits) {
+  return floor_divide(a + (Wide{1} << bits) / 2, Wide{1} << bits);
+}
 /// round(a / 2^bits), ties away from zero.
 Wide round_away_at_half(Wide a, int bits) {
   const Wide magnitude = a < 0 ? -a : a;
@@ -40,11 +43,11 @@ TEST_CASE("multipliers are 31-bit mantissas") {
 }
 
 TEST_CASE("the two steps of double rounding tie up and away") {
-  CHECK(srdhm(1 << 30, 1) == 1);    // 0.5 -> 1
-  CHECK(srdhm(1 << 30, -1) == 0);   // -0.5 -> 0
+  CHECK(srdhm(1 << 30, 1) == 1);   // 0.5 -> 1
+  CHECK(srdhm(1 << 30, -1) == 0);  // -0.5 -> 0
   CHECK(srdhm(INT32_MIN, INT32_MIN) == INT32_MAX);
-  CHECK(rdpot(5, 1) == 3);          // 2.5 -> 3
-  CHECK(rdpot(-5, 1) == -3);        // -2.5 -> -3
+  CHECK(rdpot(5, 1) == 3);    // 2.5 -> 3
+  CHECK(rdpot(-5, 1) == -3);  // -2.5 -> -3
   CHECK(rdpot(7, 0) == 7);
   CHECK(rdpot(INT32_MIN, 31) == -1);
 }
@@ -58,8 +61,10 @@ TEST_CASE("requantisation equals exact arithmetic in every mode") {
     const Wide product = Wide{acc} * r.multiplier;
     if (r.shift <= 0) {
       const Wide high = round_up_at_half(product, 31);
-      REQUIRE(requantize_double(acc, r) == static_cast<std::int32_t>(round_away_at_half(high, -r.shift)));
-      REQUIRE(requantize_single(acc, r) == static_cast<std::int32_t>(round_up_at_half(product, 31 - r.shift)));
+      REQUIRE(requantize_double(acc, r) ==
+              static_cast<std::int32_t>(round_away_at_half(high, -r.shift)));
+      REQUIRE(requantize_single(acc, r) ==
+              static_cast<std::int32_t>(round_up_at_half(product, 31 - r.shift)));
     }
     const float scale = static_cast<float>(real);
     const float exact = static_cast<float>(acc) * scale;
@@ -81,14 +86,16 @@ TEST_CASE("64-bit accumulators use a 16-bit multiplier and one rounding") {
   const Requant half = quantize_multiplier(0.5);
   CHECK(requantize_int64(3, half) == 2);    // 1.5 -> 2
   CHECK(requantize_int64(-3, half) == -1);  // -1.5 -> -1: up
-  CHECK(requantize_int64(std::int64_t{1} << 40, quantize_multiplier(std::ldexp(1.0, -20))) == 1 << 20);
+  CHECK(requantize_int64(std::int64_t{1} << 40, quantize_multiplier(std::ldexp(1.0, -20))) ==
+        1 << 20);
   CHECK(requantize_int64(5, quantize_multiplier(std::ldexp(1.0, 20))) == 5 << 20);
 }
 
 TEST_CASE("fully connected rounds the scale product to float32 first") {
   // 1 + 2^-23 squared needs 47 bits: the product rounds to 1 + 2^-22 in float32, not in double.
   const float s = 1.0f + std::ldexp(1.0f, -23);
-  CHECK(fully_connected_requant(s, s, 4.0f, Numerics::kTflite) == quantize_multiplier((1.0 + std::ldexp(1.0, -22)) / 4));
+  CHECK(fully_connected_requant(s, s, 4.0f, Numerics::kTflite) ==
+        quantize_multiplier((1.0 + std::ldexp(1.0, -22)) / 4));
   const double exact = static_cast<double>(s) * static_cast<double>(s) / 4;
   CHECK(conv_requant(s, s, 4.0f, Numerics::kTflite) == quantize_multiplier(exact));
 }
@@ -101,7 +108,9 @@ TEST_CASE("averages round half away from zero") {
 }
 
 TEST_CASE("fused activations become integer ranges") {
-  const auto range = [](Activation a) { return activation_range(static_cast<int>(a), 0.05f, -100, -128, 127); };
+  const auto range = [](Activation a) {
+    return activation_range(static_cast<int>(a), 0.05f, -100, -128, 127);
+  };
   CHECK(range(Activation::kNone).min == -128);
   CHECK(range(Activation::kRelu).min == -100);
   CHECK(range(Activation::kRelu).max == 127);
@@ -118,8 +127,10 @@ TEST_CASE("additions stay within one step of the real sum in every mode") {
     const float sa = scale(), sb = scale(), so = scale();
     for (Numerics mode : {Numerics::kTflite, Numerics::kSingle, Numerics::kFp32}) {
       const EltwiseRequant r = add_requant(sa, sb, so, mode);
-      const auto a = static_cast<std::int32_t>(random() % 511) - 255, b = static_cast<std::int32_t>(random() % 511) - 255;
-      const double real_a = static_cast<double>(sa) * a / so, real_b = static_cast<double>(sb) * b / so;
+      const auto a = static_cast<std::int32_t>(random() % 511) - 255,
+                 b = static_cast<std::int32_t>(random() % 511) - 255;
+      const double real_a = static_cast<double>(sa) * a / so,
+                   real_b = static_cast<double>(sb) * b / so;
       REQUIRE(std::fabs(eltwise_add(a, b, r, mode) - (real_a + real_b)) < 0.51);
       REQUIRE(std::fabs(eltwise_sub(a, b, r, mode) - (real_a - real_b)) < 0.51);
     }
@@ -149,7 +160,8 @@ TEST_CASE("fixed-point functions are near the real ones") {
   }
   for (std::int32_t x : {2, 3, 100, 65025, 1 << 20, INT32_MAX}) {
     const Requant r = fixed_inverse_sqrt(x);
-    CHECK(std::ldexp(r.multiplier, r.shift - 31) == Approx(1 / std::sqrt(static_cast<double>(x))).epsilon(1e-5));
+    CHECK(std::ldexp(r.multiplier, r.shift - 31) ==
+          Approx(1 / std::sqrt(static_cast<double>(x))).epsilon(1e-5));
   }
 }
 

@@ -1,5 +1,5 @@
-// Every operator case of the shared conformance data against both outside runtimes. Known differences are
-// listed by name with their cause: a new one fails, and so does one that went away.
+// Every operator case of the shared conformance data against both outside runtimes. Known
+// differences are listed by name with their cause: a new one fails, and so does one that went away.
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>

@@ -1,6 +1,7 @@
-// Mutated operator calls: shapes, types, attributes, quantisation and constant operands of the conformance
-// cases changed at random. check_host_op must refuse or the kernel must stay inside its operands' memory, each
-// in a heap block of exactly its size (the asan preset sees every byte beyond).
+// Mutated operator calls: shapes, types, attributes, quantisation and constant operands of the
+// conformance cases changed at random. check_host_op must refuse or the kernel must stay inside its
+// operands' memory, each in a heap block of exactly its size (the asan preset sees every byte
+// beyond).
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
@@ -14,7 +15,8 @@
 namespace deputy::tests {
 namespace {
 
-constexpr std::int64_t kMaxBytes = 1 << 20;  // a mutation may ask for more; then only the check runs
+constexpr std::int64_t kMaxBytes = 1
+                                   << 20;  // a mutation may ask for more; then only the check runs
 
 struct Operand {
   bool present = false, constant = false;
@@ -30,18 +32,36 @@ struct Call {
 };
 
 using Random = std::mt19937;
-int pick(Random& random, int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); }
+int pick(Random& random, int count) {
+  return static_cast<int>(random() % static_cast<unsigned>(count));
+}
 
 std::int32_t odd_number(Random& random) {
-  constexpr std::int32_t kNumbers[] = {0, 1, 2, 3, 4, 7, -1, -2, 16, 255, 65536, 2147483647, -2147483647 - 1};
+  constexpr std::int32_t kNumbers[] = {
+      0, 1, 2, 3, 4, 7, -1, -2, 16, 255, 65536, 2147483647, -2147483647 - 1};
   return kNumbers[pick(random, std::size(kNumbers))];
 }
 
 void mutate_attrs(arch::OpAttrs& attrs, Random& random) {
-  std::int32_t* const fields[] = {&attrs.stride_h, &attrs.stride_w, &attrs.dilation_h, &attrs.dilation_w, &attrs.filter_h,
-                                  &attrs.filter_w, &attrs.pad_top, &attrs.pad_bottom, &attrs.pad_left, &attrs.pad_right,
-                                  &attrs.axis, &attrs.batch_dims, &attrs.num, &attrs.block_size, &attrs.begin_mask,
-                                  &attrs.end_mask, &attrs.ellipsis_mask, &attrs.new_axis_mask, &attrs.shrink_axis_mask,
+  std::int32_t* const fields[] = {&attrs.stride_h,
+                                  &attrs.stride_w,
+                                  &attrs.dilation_h,
+                                  &attrs.dilation_w,
+                                  &attrs.filter_h,
+                                  &attrs.filter_w,
+                                  &attrs.pad_top,
+                                  &attrs.pad_bottom,
+                                  &attrs.pad_left,
+                                  &attrs.pad_right,
+                                  &attrs.axis,
+                                  &attrs.batch_dims,
+                                  &attrs.num,
+                                  &attrs.block_size,
+                                  &attrs.begin_mask,
+                                  &attrs.end_mask,
+                                  &attrs.ellipsis_mask,
+                                  &attrs.new_axis_mask,
+                                  &attrs.shrink_axis_mask,
                                   &attrs.depth_multiplier};
   *fields[pick(random, std::size(fields))] = odd_number(random);
   if (pick(random, 4) == 0) attrs.activation = static_cast<std::uint8_t>(pick(random, 6));
@@ -56,19 +76,27 @@ void mutate_operand(Operand& o, Random& random) {
   auto& quant = o.desc.quant;
   switch (pick(random, 8)) {
     case 0:
-      if (!shape.empty()) shape[static_cast<std::size_t>(pick(random, static_cast<int>(shape.size())))] = odd_number(random);
+      if (!shape.empty())
+        shape[static_cast<std::size_t>(pick(random, static_cast<int>(shape.size())))] =
+            odd_number(random);
       break;
-    case 1: shape.push_back(pick(random, 3)); break;
+    case 1:
+      shape.push_back(pick(random, 3));
+      break;
     case 2:
       if (!shape.empty()) shape.pop_back();
       break;
     case 3:
       if (shape.size() > 1) std::swap(shape.front(), shape.back());
       break;
-    case 4: o.desc.dtype = static_cast<DType>(pick(random, kDTypeCount)); break;
+    case 4:
+      o.desc.dtype = static_cast<DType>(pick(random, kDTypeCount));
+      break;
     case 5:
-      if (pick(random, 2)) quant = {};
-      else if (quant.present()) quant.zero_point[0] = odd_number(random);
+      if (pick(random, 2))
+        quant = {};
+      else if (quant.present())
+        quant.zero_point[0] = odd_number(random);
       break;
     case 6: {
       constexpr float kScales[] = {0, 1e-45f, 1e-30f, 1e-3f, 1, 1e30f, 3e38f, -1};
@@ -78,7 +106,9 @@ void mutate_operand(Operand& o, Random& random) {
     default:
       if (o.constant && o.data.size() >= 4 && o.desc.dtype == DType::kInt32) {
         const std::int32_t value = odd_number(random);
-        std::memcpy(o.data.data() + 4 * static_cast<std::size_t>(pick(random, static_cast<int>(o.data.size() / 4))), &value, 4);
+        std::memcpy(o.data.data() + 4 * static_cast<std::size_t>(
+                                            pick(random, static_cast<int>(o.data.size() / 4))),
+                    &value, 4);
       }
   }
 }
@@ -151,7 +181,8 @@ std::vector<Call> calls_of(const delegate::Graph& graph) {
       for (auto id : ids)
         out.push_back(id == delegate::kNoTensor
                           ? Operand{}
-                          : Operand{true, graph.tensor(id).constant, graph.tensor(id).desc, graph.tensor(id).data});
+                          : Operand{true, graph.tensor(id).constant, graph.tensor(id).desc,
+                                    graph.tensor(id).data});
     };
     fill(op.inputs, call.inputs);
     fill(op.outputs, call.outputs);
@@ -169,7 +200,8 @@ void mutate(Call& call, Random& random) {
       mutate_attrs(call.attrs, random);
     } else {
       const auto at = static_cast<std::size_t>(which);
-      Operand& o = at < call.inputs.size() ? call.inputs[at] : call.outputs[at - call.inputs.size()];
+      Operand& o =
+          at < call.inputs.size() ? call.inputs[at] : call.outputs[at - call.inputs.size()];
       if (pick(random, 20) == 0) o.present = false;
       if (pick(random, 10) == 0) o.constant = false;
       mutate_operand(o, random);

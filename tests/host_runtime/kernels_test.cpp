@@ -1,4 +1,5 @@
-// CPU kernels on values worked out by hand: the types and operators that the golden data does not reach.
+// CPU kernels on values worked out by hand: the types and operators that the golden data does not
+// reach.
 #include <cmath>
 
 #include "tests/host_runtime/op_fixture.h"
@@ -93,10 +94,14 @@ TEST_CASE("matrix products transpose and broadcast") {
 
 TEST_CASE("integers wrap, divide with truncation, and refuse division by zero at run time") {
   OpUnderTest op(OpKind::ADD);
-  op.input<std::int32_t>({2}, {2147483647, -5}).input<std::int32_t>({1}, {1}).output<std::int32_t>({2});
+  op.input<std::int32_t>({2}, {2147483647, -5})
+      .input<std::int32_t>({1}, {1})
+      .output<std::int32_t>({2});
   CHECK(op.result<std::int32_t>() == I32{-2147483647 - 1, -4});
   OpUnderTest wide(OpKind::MUL);
-  wide.input<std::int64_t>({2}, {1LL << 40, -3}).input<std::int64_t>({2}, {2, 3}).output<std::int64_t>({2});
+  wide.input<std::int64_t>({2}, {1LL << 40, -3})
+      .input<std::int64_t>({2}, {2, 3})
+      .output<std::int64_t>({2});
   CHECK(wide.result<std::int64_t>() == I64{1LL << 41, -9});
   OpUnderTest div(OpKind::DIV);
   div.input<std::int32_t>({2}, {7, -7}).input<std::int32_t>({1}, {2}).output<std::int32_t>({2});
@@ -112,7 +117,8 @@ TEST_CASE("integers wrap, divide with truncation, and refuse division by zero at
 
 TEST_CASE("int16 additions and products") {
   OpUnderTest add(OpKind::ADD);
-  add.input<std::int16_t>({2}, {1000, 30000}, {{0.5f}}).input<std::int16_t>({2}, {10, 30000}, {{0.25f}});
+  add.input<std::int16_t>({2}, {1000, 30000}, {{0.5f}})
+      .input<std::int16_t>({2}, {10, 30000}, {{0.25f}});
   add.output<std::int16_t>({2}, {{0.5f}});
   CHECK(add.result<std::int16_t>() == I16{1005, 32767});
   OpUnderTest mul(OpKind::MUL);
@@ -122,7 +128,8 @@ TEST_CASE("int16 additions and products") {
 }
 
 TEST_CASE("int16 logistic, tanh and softmax are near the real functions") {
-  const std::vector<std::int16_t> values = {-32768, -9000, -4096, -1, 0, 1, 2048, 4096, 9000, 32767};
+  const std::vector<std::int16_t> values = {-32768, -9000, -4096, -1,   0,
+                                            1,      2048,  4096,  9000, 32767};
   const float scale = 1.0f / 4096;
   for (OpKind kind : {OpKind::LOGISTIC, OpKind::TANH}) {
     OpUnderTest op(kind);
@@ -130,12 +137,14 @@ TEST_CASE("int16 logistic, tanh and softmax are near the real functions") {
     const auto got = op.result<std::int16_t>();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double x = static_cast<double>(scale) * values[i];
-      const double expected = 32768 * (kind == OpKind::TANH ? std::tanh(x) : 1 / (1 + std::exp(-x)));
+      const double expected =
+          32768 * (kind == OpKind::TANH ? std::tanh(x) : 1 / (1 + std::exp(-x)));
       CHECK(std::fabs(got[i] - expected) < 20);
     }
   }
   OpUnderTest softmax(OpKind::SOFTMAX);
-  softmax.input<std::int16_t>({1, 3}, {4096, 0, 8192}, {{scale}}).output<std::int16_t>({1, 3}, {{1.0f / 32768}});
+  softmax.input<std::int16_t>({1, 3}, {4096, 0, 8192}, {{scale}})
+      .output<std::int16_t>({1, 3}, {{1.0f / 32768}});
   const auto got = softmax.result<std::int16_t>();
   const double sum = std::exp(1.0) + 1 + std::exp(2.0);
   CHECK(std::fabs(got[0] - 32768 * std::exp(1.0) / sum) < 20);
@@ -145,7 +154,8 @@ TEST_CASE("int16 logistic, tanh and softmax are near the real functions") {
 
 TEST_CASE("uint8 activations use the int8 tables moved by 128") {
   OpUnderTest op(OpKind::RELU6);
-  op.input<std::uint8_t>({4}, {0, 100, 130, 255}, {{0.1f, 100}}).output<std::uint8_t>({4}, {{0.1f, 100}});
+  op.input<std::uint8_t>({4}, {0, 100, 130, 255}, {{0.1f, 100}})
+      .output<std::uint8_t>({4}, {{0.1f, 100}});
   CHECK(op.result<std::uint8_t>() == U8{100, 100, 130, 160});
 }
 
@@ -188,7 +198,9 @@ TEST_CASE("float pooling, reduction, softmax and normalisation") {
 
 TEST_CASE("float bilinear resizing") {
   OpUnderTest op(OpKind::RESIZE_BILINEAR);
-  op.input<float>({1, 1, 2, 1}, {0, 10}).input<std::int32_t>({2}, {1, 4}).output<float>({1, 1, 4, 1});
+  op.input<float>({1, 1, 2, 1}, {0, 10})
+      .input<std::int32_t>({2}, {1, 4})
+      .output<float>({1, 1, 4, 1});
   CHECK(op.result<float>() == F{0, 5, 10, 10});
   op.attrs.half_pixel_centers = true;
   CHECK(op.result<float>() == F{0, 2.5f, 7.5f, 10});
@@ -215,26 +227,34 @@ TEST_CASE("index operators") {
   fill.input<std::int32_t>({2}, {1, 3}).input<float>({}, {7}).output<float>({1, 3});
   CHECK(fill.result<float>() == F{7, 7, 7});
   OpUnderTest tile(OpKind::TILE);
-  tile.input<std::int8_t>({1, 2}, {1, 2}).input<std::int32_t>({2}, {2, 2}).output<std::int8_t>({2, 4});
+  tile.input<std::int8_t>({1, 2}, {1, 2})
+      .input<std::int32_t>({2}, {2, 2})
+      .output<std::int8_t>({2, 4});
   CHECK(tile.result<std::int8_t>() == I8{1, 2, 1, 2, 1, 2, 1, 2});
   OpUnderTest mirror(OpKind::MIRROR_PAD);
-  mirror.input<std::int32_t>({3}, {1, 2, 3}).input<std::int32_t>({1, 2}, {2, 1}).output<std::int32_t>({6});
+  mirror.input<std::int32_t>({3}, {1, 2, 3})
+      .input<std::int32_t>({1, 2}, {2, 1})
+      .output<std::int32_t>({6});
   mirror.attrs.reflect = true;
   CHECK(mirror.result<std::int32_t>() == I32{3, 2, 1, 2, 3, 2});
   OpUnderTest gather(OpKind::GATHER);
-  gather.input<float>({2, 2}, {1, 2, 3, 4}).input<std::int32_t>({2, 1}, {1, 0}).output<float>({2, 1});
+  gather.input<float>({2, 2}, {1, 2, 3, 4})
+      .input<std::int32_t>({2, 1}, {1, 0})
+      .output<float>({2, 1});
   gather.attrs.axis = 1, gather.attrs.batch_dims = 1;
   CHECK(gather.result<float>() == F{2, 3});
   OpUnderTest argmax(OpKind::ARG_MAX);
-  argmax.input<float>({2, 3}, {1, 5, 5, -1, -2, -1}).input<std::int32_t>({1}, {1}).output<std::int64_t>({2});
+  argmax.input<float>({2, 3}, {1, 5, 5, -1, -2, -1})
+      .input<std::int32_t>({1}, {1})
+      .output<std::int64_t>({2});
   CHECK(argmax.result<std::int64_t>() == I64{1, 0});  // the first of equals
 }
 
 TEST_CASE("quantise and dequantise") {
   OpUnderTest q(OpKind::QUANTIZE);
   q.input<float>({4}, {0.25f, -0.25f, 1e9f, NAN}).output<std::int8_t>({4}, {{0.5f, 1}});
-  CHECK(q.result<std::int8_t>() == I8{2, 0, 127, -128});                    // half away from zero
-  CHECK(q.result<std::int8_t>(Numerics::kFp32) == I8{1, 1, 127, -128});     // half to even
+  CHECK(q.result<std::int8_t>() == I8{2, 0, 127, -128});                 // half away from zero
+  CHECK(q.result<std::int8_t>(Numerics::kFp32) == I8{1, 1, 127, -128});  // half to even
   OpUnderTest per_channel(OpKind::DEQUANTIZE);
   per_channel.input<std::int8_t>({2, 2}, {1, 2, 3, 4}, {{0.5f}, {10}}, 0).output<float>({2, 2});
   CHECK(per_channel.result<float>() == F{0.5f, 1, 30, 40});
@@ -242,7 +262,8 @@ TEST_CASE("quantise and dequantise") {
 
 TEST_CASE("work is counted from shapes") {
   OpUnderTest conv(OpKind::CONV_2D);
-  conv.input<std::int8_t>({1, 4, 4, 3}, I8(48), {{1}}).input<std::int8_t>({5, 1, 1, 3}, I8(15), {{1}});
+  conv.input<std::int8_t>({1, 4, 4, 3}, I8(48), {{1}})
+      .input<std::int8_t>({5, 1, 1, 3}, I8(15), {{1}});
   conv.output<std::int8_t>({1, 4, 4, 5}, {{1}});
   const auto work = conv.work();
   REQUIRE(work.size() == 3);

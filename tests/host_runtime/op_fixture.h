@@ -14,12 +14,18 @@ namespace deputy::tests {
 
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, std::int8_t>) return DType::kInt8;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return DType::kUint8;
-  else if constexpr (std::is_same_v<T, std::int16_t>) return DType::kInt16;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return DType::kInt32;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return DType::kInt64;
-  else return DType::kFloat32;
+  if constexpr (std::is_same_v<T, std::int8_t>)
+    return DType::kInt8;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return DType::kUint8;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return DType::kInt16;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return DType::kInt32;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return DType::kInt64;
+  else
+    return DType::kFloat32;
 }
 
 struct Quant {
@@ -32,7 +38,8 @@ class OpUnderTest {
   explicit OpUnderTest(arch::OpKind op) : kind(op) {}
 
   template <class T>
-  OpUnderTest& input(Shape shape, std::vector<T> values, std::vector<Quant> quant = {}, std::int32_t axis = 0) {
+  OpUnderTest& input(Shape shape, std::vector<T> values, std::vector<Quant> quant = {},
+                     std::int32_t axis = 0) {
     add(ins_, dtype_of<T>(), std::move(shape), quant, axis);
     auto& data = ins_.back().data;
     data.resize(values.size() * sizeof(T));
@@ -48,12 +55,15 @@ class OpUnderTest {
   template <class T>
   OpUnderTest& output(Shape shape, std::vector<Quant> quant = {}) {
     add(outs_, dtype_of<T>(), std::move(shape), quant, 0);
-    outs_.back().data.resize(static_cast<std::size_t>(std::max<std::int64_t>(outs_.back().desc.bytes(), 0)));
+    outs_.back().data.resize(
+        static_cast<std::size_t>(std::max<std::int64_t>(outs_.back().desc.bytes(), 0)));
     return *this;
   }
 
   /// Operand data is seen by the check, as for constants.
-  base::Status check() { return host_runtime::check_host_op(kind, attrs, views(ins_), views(outs_)); }
+  base::Status check() {
+    return host_runtime::check_host_op(kind, attrs, views(ins_), views(outs_));
+  }
   std::string refusal() {
     const auto status = check();
     return status.ok() ? "accepted" : status.error().message;
@@ -70,7 +80,9 @@ class OpUnderTest {
     std::memcpy(values.data(), outs_[output].data.data(), outs_[output].data.size());
     return values;
   }
-  std::vector<host_runtime::HostWork> work() { return host_runtime::host_work(kind, attrs, views(ins_), views(outs_)); }
+  std::vector<host_runtime::HostWork> work() {
+    return host_runtime::host_work(kind, attrs, views(ins_), views(outs_));
+  }
 
   arch::OpKind kind;
   arch::OpAttrs attrs;
@@ -81,18 +93,21 @@ class OpUnderTest {
     arch::TensorDesc desc;
     std::vector<std::uint8_t> data;
   };
-  static void add(std::deque<Operand>& list, DType type, Shape shape, const std::vector<Quant>& quant, std::int32_t axis) {
+  static void add(std::deque<Operand>& list, DType type, Shape shape,
+                  const std::vector<Quant>& quant, std::int32_t axis) {
     list.emplace_back();
     auto& desc = list.back().desc;
     desc.name = "t" + std::to_string(list.size() - 1);
     desc.dtype = type;
     desc.shape = std::move(shape);
-    for (const auto& q : quant) desc.quant.scale.push_back(q.scale), desc.quant.zero_point.push_back(q.zero_point);
+    for (const auto& q : quant)
+      desc.quant.scale.push_back(q.scale), desc.quant.zero_point.push_back(q.zero_point);
     desc.quant.axis = axis;
   }
   static std::vector<arch::TensorView> views(std::deque<Operand>& list) {
     std::vector<arch::TensorView> out;
-    for (auto& o : list) out.push_back(o.present ? arch::TensorView{&o.desc, o.data.data()} : arch::TensorView{});
+    for (auto& o : list)
+      out.push_back(o.present ? arch::TensorView{&o.desc, o.data.data()} : arch::TensorView{});
     return out;
   }
   std::deque<Operand> ins_, outs_;

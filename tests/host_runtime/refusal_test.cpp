@@ -18,10 +18,13 @@ OpUnderTest conv(Shape out, std::vector<Quant> weights = {{1}}) {
 
 TEST_CASE("convolutions") {
   CHECK(conv({1, 2, 2, 2}).refusal() == "accepted");
-  CHECK(conv({1, 3, 2, 2}).refusal() == "output 't0' has shape 1x3x2x2, the window implies 1x2x2 x channels");
+  CHECK(conv({1, 3, 2, 2}).refusal() ==
+        "output 't0' has shape 1x3x2x2, the window implies 1x2x2 x channels");
   CHECK(conv({1, 2, 2, 3}).refusal() == "output channels differ from the weights'");
-  CHECK(conv({1, 2, 2, 2}, {{1}, {1}, {1}}).refusal() == "weights 't1' have 3 scales on axis 0, expected 1 or 2 on axis 0");
-  CHECK(conv({1, 2, 2, 2}, {}).refusal() == "weights 't1' have 0 scales on axis 0, expected 1 or 2 on axis 0");
+  CHECK(conv({1, 2, 2, 2}, {{1}, {1}, {1}}).refusal() ==
+        "weights 't1' have 3 scales on axis 0, expected 1 or 2 on axis 0");
+  CHECK(conv({1, 2, 2, 2}, {}).refusal() ==
+        "weights 't1' have 0 scales on axis 0, expected 1 or 2 on axis 0");
   auto stride = conv({1, 2, 2, 2});
   stride.attrs.stride_h = 0;
   CHECK(stride.refusal() == "strides must be positive");
@@ -68,7 +71,10 @@ TEST_CASE("shapes that do not fit") {
   reshape.input<float>({2}, {1, 2}).output<float>({3});
   CHECK(reshape.refusal() == "input and output have different numbers of elements");
   OpUnderTest slice(OpKind::SLICE);
-  slice.input<float>({4}, F(4)).input<std::int32_t>({1}, {2}).input<std::int32_t>({1}, {3}).output<float>({3});
+  slice.input<float>({4}, F(4))
+      .input<std::int32_t>({1}, {2})
+      .input<std::int32_t>({1}, {3})
+      .output<float>({3});
   CHECK(slice.refusal() == "begin + size is outside the input");
   OpUnderTest perm(OpKind::TRANSPOSE);
   perm.input<float>({2, 2}, F(4)).input<std::int32_t>({2}, {1, 1}).output<float>({2, 2});
@@ -83,7 +89,10 @@ TEST_CASE("shapes that do not fit") {
   block.input<float>({1, 1, 1, 4}, F(4)).output<float>({1, 2, 2, 1});
   CHECK(block.refusal() == "the block size is not positive or too large");
   OpUnderTest stride(OpKind::STRIDED_SLICE);
-  stride.input<float>({4}, F(4)).input<std::int32_t>({1}, {0}).input<std::int32_t>({1}, {4}).input<std::int32_t>({1}, {0});
+  stride.input<float>({4}, F(4))
+      .input<std::int32_t>({1}, {0})
+      .input<std::int32_t>({1}, {4})
+      .input<std::int32_t>({1}, {0});
   stride.output<float>({4});
   CHECK(stride.refusal() == "a stride is 0 or too large");
   OpUnderTest mirror(OpKind::MIRROR_PAD);
@@ -99,7 +108,7 @@ TEST_CASE("an index computed at run time is checked there") {
   OpUnderTest gather(OpKind::GATHER);
   gather.input<float>({3}, {1, 2, 3}).input<std::int32_t>({1}, {3}).output<float>({1});
   CHECK(gather.refusal() == "index 3 is outside a dimension of 3");  // as a constant
-  const auto status = gather.run();                                   // as a computed operand
+  const auto status = gather.run();                                  // as a computed operand
   REQUIRE(!status.ok());
   CHECK(status.error().kind == base::ErrorKind::kInput);
   CHECK(status.error().where == "GATHER");

@@ -28,7 +28,8 @@ DType dtype_from(const std::string& name) {
 }
 
 template <class T>
-Difference compare_as(const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected) {
+Difference compare_as(const std::vector<std::uint8_t>& got,
+                      const std::vector<std::uint8_t>& expected) {
   Difference d;
   const std::size_t count = expected.size() / sizeof(T);
   double top = 0;
@@ -44,7 +45,8 @@ Difference compare_as(const std::vector<std::uint8_t>& got, const std::vector<st
     if (std::memcmp(&a, &b, sizeof(T)) == 0) continue;
     ++d.count;
     double size = std::fabs(static_cast<double>(a) - static_cast<double>(b));
-    if constexpr (std::is_floating_point_v<T>) size /= std::max({1e-30, top / 100, std::fabs(static_cast<double>(b))});
+    if constexpr (std::is_floating_point_v<T>)
+      size /= std::max({1e-30, top / 100, std::fabs(static_cast<double>(b))});
     if (!(size <= d.largest)) d.largest = size;
   }
   return d;
@@ -78,15 +80,22 @@ std::string Difference::text() const {
   return std::to_string(count) + " elements differ, largest difference " + std::to_string(largest);
 }
 
-Difference compare(DType type, const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected) {
+Difference compare(DType type, const std::vector<std::uint8_t>& got,
+                   const std::vector<std::uint8_t>& expected) {
   if (got.size() != expected.size()) return {.size_mismatch = true};
   switch (type) {
-    case DType::kInt8: return compare_as<std::int8_t>(got, expected);
-    case DType::kInt16: return compare_as<std::int16_t>(got, expected);
-    case DType::kInt32: return compare_as<std::int32_t>(got, expected);
-    case DType::kInt64: return compare_as<std::int64_t>(got, expected);
-    case DType::kFloat32: return compare_as<float>(got, expected);
-    default: return compare_as<std::uint8_t>(got, expected);
+    case DType::kInt8:
+      return compare_as<std::int8_t>(got, expected);
+    case DType::kInt16:
+      return compare_as<std::int16_t>(got, expected);
+    case DType::kInt32:
+      return compare_as<std::int32_t>(got, expected);
+    case DType::kInt64:
+      return compare_as<std::int64_t>(got, expected);
+    case DType::kFloat32:
+      return compare_as<float>(got, expected);
+    default:
+      return compare_as<std::uint8_t>(got, expected);
   }
 }
 
@@ -97,16 +106,19 @@ std::vector<OpCase> load_op_cases(const std::string& data_dir) {
     OpCase op;
     op.name = c.at("name");
     op.model = "ops/" + c.at("model").get<std::string>();
-    for (const auto& i : c.at("inputs")) op.inputs.push_back("ops/" + i.at("file").get<std::string>());
+    for (const auto& i : c.at("inputs"))
+      op.inputs.push_back("ops/" + i.at("file").get<std::string>());
     for (const auto& o : c.at("outputs"))
       for (const char* runtime : {"tflm", "tfjs"}) {
         const std::string key = std::string(runtime) + "_file";
         if (!o.contains(key) || o.at(key).is_null()) continue;
         auto& list = key[3] == 'm' ? op.tflm : op.tfjs;
-        list.push_back({"ops/" + o.at(key).get<std::string>(), dtype_from(o.at("dtype")), static_cast<std::int32_t>(list.size())});
+        list.push_back({"ops/" + o.at(key).get<std::string>(), dtype_from(o.at("dtype")),
+                        static_cast<std::int32_t>(list.size())});
       }
     const auto& tfjs = c.at("runtimes").at("tfjs");
-    op.only_xnnpack = tfjs.value("ok", false) && tfjs.contains("builtin_kernels") && tfjs.at("builtin_kernels").empty();
+    op.only_xnnpack = tfjs.value("ok", false) && tfjs.contains("builtin_kernels") &&
+                      tfjs.at("builtin_kernels").empty();
     out.push_back(op);
   }
   return out;

@@ -1,4 +1,5 @@
-// The golden data beside the repository (../shared/data): finding it, reading it, comparing with it.
+// The golden data beside the repository (../shared/data): finding it, reading it, comparing with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,15 @@ std::vector<std::uint8_t> read_bytes(const std::string& path);
 
 /// How two tensors differ.
 struct Difference {
-  std::int64_t count = 0;     ///< differing elements
-  double largest = 0;         ///< steps for integers, |a-b| / max(|b|, 1 % of the tensor's largest |b|) for floats
+  std::int64_t count = 0;  ///< differing elements
+  double largest =
+      0;  ///< steps for integers, |a-b| / max(|b|, 1 % of the tensor's largest |b|) for floats
   bool size_mismatch = false;
   bool none() const { return count == 0 && !size_mismatch; }
   std::string text() const;
 };
-Difference compare(DType type, const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected);
+Difference compare(DType type, const std::vector<std::uint8_t>& got,
+                   const std::vector<std::uint8_t>& expected);
 
 struct GoldenTensor {
   std::string file;  ///< relative to the data directory

@@ -8,8 +8,8 @@ namespace {
 using arch::TensorView;
 
 /// Views of an op's operands; data is null for everything but constants when `values` is null.
-std::vector<TensorView> views(const delegate::Graph& graph, const std::vector<delegate::TensorId>& ids,
-                              GraphValues* values) {
+std::vector<TensorView> views(const delegate::Graph& graph,
+                              const std::vector<delegate::TensorId>& ids, GraphValues* values) {
   std::vector<TensorView> out;
   for (auto id : ids) {
     if (id == delegate::kNoTensor) {
@@ -38,7 +38,8 @@ base::Status check_graph(const delegate::Graph& graph) {
   return {};
 }
 
-base::Result<GraphValues> run_graph(const delegate::Graph& graph, std::span<const std::vector<std::uint8_t>> inputs,
+base::Result<GraphValues> run_graph(const delegate::Graph& graph,
+                                    std::span<const std::vector<std::uint8_t>> inputs,
                                     Numerics mode) {
   GraphValues values;
   values.tensors.resize(graph.tensors.size());
@@ -56,7 +57,8 @@ base::Result<GraphValues> run_graph(const delegate::Graph& graph, std::span<cons
     DEPUTY_TRY(check_op(graph, op));
     for (auto id : op.outputs)
       if (id != delegate::kNoTensor)
-        values.tensors[static_cast<std::size_t>(id)].assign(static_cast<std::size_t>(graph.tensor(id).desc.bytes()), 0xA5);
+        values.tensors[static_cast<std::size_t>(id)].assign(
+            static_cast<std::size_t>(graph.tensor(id).desc.bytes()), 0xA5);
     DEPUTY_TRY(host_runtime::run_host_op(op.kind, op.attrs, views(graph, op.inputs, &values),
                                          views(graph, op.outputs, &values), mode));
   }
