@@ -39,7 +39,7 @@ class Table16 {
       const float x = lo + static_cast<float>(i) * step;
       const float here = std::round(f(x) * 32768.0f);
       const float middle = std::round(f(x + half) * 32768.0f);
-      const float next = std::round(f(x + step) * 32768.0f);
+      const float next = f(x + step) * 32768.0f;
       const float error = middle - std::round((here + next) / 2.0f);
       entries_[static_cast<std::size_t>(i)] = saturate(here + std::round(error / 2.0f));
     }

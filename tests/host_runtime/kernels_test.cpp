@@ -152,6 +152,15 @@ TEST_CASE("int16 logistic, tanh and softmax are near the real functions") {
   CHECK(std::fabs(got[2] - 32768 * std::exp(2.0) / sum) < 20);
 }
 
+TEST_CASE("int16 logistic hits the published table at its nodes") {
+  // 1/12288 units: input 512 k at scale 1/12288 reads entry k, halved with rounding to Q0.15.
+  OpUnderTest op(OpKind::LOGISTIC);
+  op.input<std::int16_t>({5}, {0, 512, 2048, 17920, -512}, {{1.0f / 12288}});
+  op.output<std::int16_t>({5}, {{1.0f / 32768}});
+  // Entries 32768, 33451, 35493 and (35) 53169.
+  CHECK(op.result<std::int16_t>() == I16{16384, 16726, 17747, 26585, 16042});
+}
+
 TEST_CASE("uint8 activations use the int8 tables moved by 128") {
   OpUnderTest op(OpKind::RELU6);
   op.input<std::uint8_t>({4}, {0, 100, 130, 255}, {{0.1f, 100}})
