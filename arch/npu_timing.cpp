@@ -28,7 +28,8 @@ ComputeCost cost_of(const Conv& c, const NpuConfig& npu) {
   const u64 pixels = u64{c.ofm_h} * c.ofm_w;
   const u64 oc_blocks = ceil_div(c.ofm_c, mac.oc_lanes);
   cost.mac_cycles = ceil_div(pixels, mac.pixels) * oc_blocks * steps;
-  cost.vec_cycles = c.acc_hold ? 0 : ceil_div(pixels * c.ofm_c, npu.vec.out_lanes);
+  cost.vec_results = c.acc_hold ? 0 : pixels * c.ofm_c;
+  cost.vec_cycles = ceil_div(cost.vec_results, npu.vec.out_lanes);
   const u64 taps = u64{c.k_h} * c.k_w * c.ifm_c;
   const u64 held_pixels = std::max<u64>(1, mac.accumulators / mac.oc_lanes);
   cost.spm_bytes = pixels * taps * oc_blocks + u64{c.ofm_c} * taps * ceil_div(pixels, held_pixels) +
@@ -46,7 +47,8 @@ ComputeCost cost_of(const Depthwise& d, const NpuConfig& npu) {
   const u64 taps = u64{d.k_h} * d.k_w;
   cost.mac_cycles = ceil_div(pixels, mac.pixels) * ceil_div(d.ofm_c, mac.oc_lanes) *
                     ceil_div(taps, std::min(mac.dw_taps, mac.ic_lanes));
-  cost.vec_cycles = ceil_div(pixels * d.ofm_c, npu.vec.out_lanes);
+  cost.vec_results = pixels * d.ofm_c;
+  cost.vec_cycles = ceil_div(cost.vec_results, npu.vec.out_lanes);
   cost.spm_bytes = pixels * taps * d.ofm_c + taps * d.ofm_c + pixels * d.ofm_c + u64{d.ofm_c} * kChannelParamBytes;
   finish(cost, npu);
   return cost;
@@ -56,6 +58,7 @@ ComputeCost cost_of(const Pool& p, const NpuConfig& npu) {
   ComputeCost cost;
   const u64 outputs = u64{p.ofm_h} * p.ofm_w * p.ofm_c;
   const u64 inputs = outputs * p.k_h * p.k_w;
+  cost.vec_results = outputs;
   cost.vec_cycles = std::max(ceil_div(inputs, npu.vec.pool_lanes), ceil_div(outputs, npu.vec.out_lanes));
   cost.spm_bytes = inputs + outputs;
   finish(cost, npu);
@@ -65,6 +68,7 @@ ComputeCost cost_of(const Pool& p, const NpuConfig& npu) {
 ComputeCost cost_of(const Eltwise& e, const NpuConfig& npu) {
   ComputeCost cost;
   const u64 outputs = u64{e.ofm_h} * e.ofm_w * e.ofm_c;
+  cost.vec_results = outputs;
   cost.vec_cycles = ceil_div(outputs, npu.vec.ew_lanes);
   cost.spm_bytes = 3 * outputs;
   finish(cost, npu);
@@ -73,6 +77,7 @@ ComputeCost cost_of(const Eltwise& e, const NpuConfig& npu) {
 
 ComputeCost cost_of(const Lut& l, const NpuConfig& npu) {
   ComputeCost cost;
+  cost.vec_results = l.count;
   cost.vec_cycles = ceil_div(l.count, npu.vec.ew_lanes);
   cost.spm_bytes = 2 * u64{l.count} + 256;
   finish(cost, npu);

@@ -14,6 +14,7 @@ struct ComputeCost {
   std::uint64_t macs = 0;          ///< useful multiply-accumulates
   std::uint64_t mac_cycles = 0;    ///< MAC array
   std::uint64_t vec_cycles = 0;    ///< output stage, element-wise, pooling or table unit
+  std::uint64_t vec_results = 0;   ///< results that unit produced
   std::uint64_t spm_bytes = 0;     ///< bytes read and written in the scratchpad
   std::uint64_t spm_cycles = 0;    ///< scratchpad bandwidth
   std::uint64_t cycles = 0;        ///< max of the three, plus ctrl.start_cycles

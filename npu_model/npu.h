@@ -121,6 +121,7 @@ class NpuEngine : public sc_core::sc_module {
   void run_transfer(const arch::Transfer& transfer, const Entry& entry, sim::BusInitiator& port,
                     std::vector<std::uint8_t>& staging);
   void note_hazards(QueueId id, const Entry& entry);
+  bool in_dram(const arch::Transfer& transfer) const;
   void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start);
 
   // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a

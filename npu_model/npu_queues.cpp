@@ -1,6 +1,7 @@
 // The load, compute and store queues: in order each, decoupled from one another.
 #include <algorithm>
 
+#include "arch/memory_map.h"
 #include "npu_model/core/transfer.h"
 #include "npu_model/npu.h"
 
@@ -90,6 +91,11 @@ void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
   sleep_until(port.last_done(), epoch);
 }
 
+// Where a transfer's region lies in the memory map; a region never spans two memories.
+bool NpuEngine::in_dram(const arch::Transfer& transfer) const {
+  return job_.base[transfer.region] >= arch::kDramBase;
+}
+
 void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
   QueueState& queue = queues_[id];
   const sc_time now = sc_time_stamp();
@@ -108,6 +114,7 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.vec_cycles += entry.cost.vec_cycles;
     op.spm_cycles += entry.cost.spm_cycles;
     op.spm_bytes += entry.cost.spm_bytes;
+    op.vec_results += entry.cost.vec_results;
     job_.mac_active_cycles += entry.cost.mac_cycles;
   } else if (id == kLoad) {
     const auto& load = std::get<arch::Load>(entry.instruction.op);
@@ -115,9 +122,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.load_bytes += load.bytes();
     if (static_cast<arch::Traffic>(load.traffic) != arch::Traffic::kFeatureMap)
       op.weight_bytes += load.bytes();
+    if (in_dram(load)) op.dram_bytes += load.bytes();
   } else {
+    const auto& store = std::get<arch::Store>(entry.instruction.op);
     op.store_cycles += busy;
-    op.store_bytes += std::get<arch::Store>(entry.instruction.op).bytes();
+    op.store_bytes += store.bytes();
+    if (in_dram(store)) op.dram_bytes += store.bytes();
   }
 
   queue.working = false;

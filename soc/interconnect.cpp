@@ -49,8 +49,12 @@ void Interconnect::b_transport(int id, tlm::tlm_generic_payload& payload, sc_cor
   sim::wait_for(delay + request_time());
   delay = clock_.cycles(1);
   for (auto& peripheral : peripherals_)
-    if (address >= peripheral.base && last - peripheral.base < peripheral.size)
-      return (*peripheral.socket)->b_transport(payload, delay);
+    if (address >= peripheral.base && last - peripheral.base < peripheral.size) {
+      payload.set_address(address - peripheral.base);  // a register block sees offsets
+      (*peripheral.socket)->b_transport(payload, delay);
+      payload.set_address(address);
+      return;
+    }
   payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 

@@ -1,0 +1,225 @@
+#include "soc/platform.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <optional>
+
+#include "arch/memory_map.h"
+#include "base/check.h"
+#include "dma/dma_engine.h"
+#include "npu_model/npu.h"
+#include "sim/process.h"
+#include "sim/reset.h"
+#include "soc/books.h"
+#include "soc/dram.h"
+#include "soc/intc.h"
+#include "soc/interconnect.h"
+#include "soc/sram.h"
+#include "soc/tlm_port.h"
+
+namespace deputy::soc {
+namespace {
+
+// The host program runs CPU kernels and the whole runtime on this stack.
+constexpr int kHostStackBytes = 4 << 20;
+
+const arch::MemoryRange& range(const char* name) {
+  for (const auto& r : arch::kMemoryMap)
+    if (std::string_view(r.name) == name) return r;
+  DEPUTY_CHECK(false, "no such range in the memory map");
+}
+
+dma::DmaParams dma_params(const DmaEngineConfig& c, bool functional) {
+  return {c.clock_mhz, c.chunk_bytes, c.outstanding, c.descriptor_cycles, functional};
+}
+
+// Owns every SystemC object; the host CPU is the one module written here.
+struct Board : sc_core::sc_module {
+  SocConfig config;
+  sim::Clock noc_clock;
+  Interconnect noc;
+  Sram sram;
+  Dram dram;
+  Intc intc;
+  dma::DmaEngine dma_engine;
+  npu_model::NpuEngine npu;
+  sim::BusInitiator host_bus;
+  TlmPort port;
+  std::function<void()> program;
+
+  Board(sc_core::sc_module_name name, const SocConfig& c, bool timing_only)
+      : sc_module(name),
+        config(c),
+        noc_clock(c.noc.clock_mhz),
+        noc("noc", c.noc),
+        sram("sram", arch::kSramBase, c.sram, noc_clock),
+        dram("dram", arch::kDramBase, c.dram),
+        intc("intc"),
+        dma_engine("dma", dma_params(c.dma, !timing_only),
+                   [this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kDma), level); }),
+        npu("npu", c.npu, timing_only),
+        host_bus("host", c.host.outstanding),
+        port(c.host, host_bus, intc, sram, dram, !timing_only) {
+    noc.add_memory("sram", sram);
+    noc.add_memory("dram", dram);
+    peripheral("npu", npu.registers);
+    peripheral("dma", dma_engine.registers);
+    peripheral("intc", intc.socket);
+    initiator("host", 0, host_bus.socket);
+    initiator("dma.read", 1, dma_engine.reader.socket);
+    initiator("dma.write", 1, dma_engine.writer.socket);
+    initiator("npu.cmd", 2, npu.command_port.socket);
+    initiator("npu.load", 3, npu.load_port.socket);
+    initiator("npu.store", 4, npu.store_port.socket);
+    npu.on_interrupt([this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kNpu), level); });
+
+    sc_core::sc_spawn_options options;
+    options.set_stack_size(kHostStackBytes);
+    sc_core::sc_spawn([this] { program(); }, "host", &options);
+  }
+
+  template <class Socket>
+  void initiator(const char* name, int priority, Socket& socket) {
+    noc.add_initiator(name, priority);
+    socket.bind(noc.targets);
+  }
+  template <class Socket>
+  void peripheral(const char* name, Socket& socket) {
+    tlm_utils::simple_initiator_socket<Interconnect>* port_socket = nullptr;
+    noc.add_peripheral(range(name).base, range(name).size, port_socket);
+    port_socket->bind(socket);
+  }
+};
+
+TrafficCount to_count(const sim::ByteCount& c) { return {c.read_bytes, c.write_bytes, c.transactions}; }
+
+const char* memory_of(std::uint64_t page) {
+  for (const auto& r : arch::kMemoryMap)
+    if (r.size >= (1u << 28) && page << 28 >= r.base && (page << 28) - r.base < r.size) return r.name;
+  return "unmapped";
+}
+
+void add_traffic(std::map<std::string, TrafficCount>& into, const sim::BusInitiator& bus) {
+  for (const auto& [page, c] : bus.counted_by_page()) {
+    TrafficCount& sum = into[memory_of(page)];
+    sum.read_bytes += c.read_bytes;
+    sum.write_bytes += c.write_bytes;
+    sum.transactions += c.transactions;
+  }
+}
+
+void collect(const Board& b, RunRecord& r) {
+  r.npu_clock_khz = 1'000'000'000 / sim::Clock(b.config.npu.clock_mhz).period_ps();
+  r.host_clock_khz = 1'000'000'000 / sim::Clock(b.config.host.clock_mhz).period_ps();
+  r.host_cycles = b.port.busy_ps() / sim::Clock(b.config.host.clock_mhz).period_ps();
+  r.interrupts = b.intc.interrupts();
+  r.register_reads = b.port.register_reads();
+  r.register_writes = b.port.register_writes();
+  r.npu_jobs = b.npu.jobs();
+  add_traffic(r.initiator_traffic["host"], b.host_bus);
+  add_traffic(r.initiator_traffic["dma.read"], b.dma_engine.reader);
+  add_traffic(r.initiator_traffic["dma.write"], b.dma_engine.writer);
+  add_traffic(r.initiator_traffic["npu.load"], b.npu.load_port);
+  add_traffic(r.initiator_traffic["npu.store"], b.npu.store_port);
+  add_traffic(r.initiator_traffic["npu.cmd"], b.npu.command_port);
+  std::erase_if(r.initiator_traffic, [](const auto& entry) { return entry.second.empty(); });
+  r.noc_traffic = b.noc.traffic();
+  r.memory_traffic["sram"] = to_count(b.sram.counted());
+  r.memory_traffic["dram"] = to_count(b.dram.counted());
+  const DramTiming& dram = b.dram.timing();
+  r.dram_row_hits = dram.hits;
+  r.dram_row_misses = dram.misses;
+  r.dram_row_conflicts = dram.conflicts;
+
+  auto& n = r.counters;
+  n["host.busy_cycles"] = r.host_cycles;
+  n["host.maintained_lines"] = b.port.maintained_lines();
+  n["host.register_reads"] = r.register_reads;
+  n["host.register_writes"] = r.register_writes;
+  n["host.bus_errors"] = b.port.bus_errors();
+  n["intc.interrupts"] = r.interrupts;
+  n["noc.bytes"] = b.noc.bytes();
+  n["sram.bytes"] = b.sram.counted().read_bytes + b.sram.counted().write_bytes;
+  n["dram.read_bytes"] = b.dram.counted().read_bytes;
+  n["dram.write_bytes"] = b.dram.counted().write_bytes;
+  n["dram.activates"] = dram.activates;
+  n["dram.row_hits"] = dram.hits;
+  n["dram.row_misses"] = dram.misses;
+  n["dram.row_conflicts"] = dram.conflicts;
+  n["dram.refreshes"] = dram.refreshes;
+  n["npu.jobs"] = r.npu_jobs.size();
+  for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes",
+                           "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles"})
+    n[name] = 0;
+  for (const auto& job : r.npu_jobs) {
+    n["npu.job_cycles"] += job.cycles;
+    n["npu.instructions"] += job.instructions;
+    n["npu.mac_active_cycles"] += job.mac_active_cycles;
+    n["npu.load_active_cycles"] += job.load_active_cycles;
+    n["npu.store_active_cycles"] += job.store_active_cycles;
+    for (const auto& op : job.ops) {
+      n["npu.macs"] += op.macs;
+      n["npu.vec_results"] += op.vec_results;
+      n["npu.spm_bytes"] += op.spm_bytes + op.load_bytes + op.store_bytes;
+    }
+  }
+}
+
+}  // namespace
+
+struct Platform::Impl {
+  SocConfig config;
+  PlatformOptions options;
+  std::unique_ptr<Board> board;
+  bool ran = false;
+};
+
+Platform::Platform(const SocConfig& config, const PlatformOptions& options)
+    : impl_(std::make_unique<Impl>(Impl{config, options, nullptr, false})) {
+  impl_->board = std::make_unique<Board>("soc", config, options.timing_only);
+}
+
+Platform::~Platform() {
+  impl_->board.reset();
+  sim::reset_kernel();
+}
+
+base::Result<RunRecord> Platform::run(const std::function<base::Status(HwPort&)>& program) {
+  DEPUTY_CHECK(!impl_->ran, "a platform runs one program");
+  impl_->ran = true;
+  Board& board = *impl_->board;
+  std::optional<base::Status> status;
+  RunRecord record;
+  board.program = [&] {
+    try {
+      status = program(board.port);
+    } catch (const std::bad_alloc&) {
+      status = base::Error{base::ErrorKind::kHardwareFault, "host program", "out of memory on the simulating machine", ""};
+    }
+    record.end_ps = sim::to_ps(sc_core::sc_time_stamp());
+    sim::stop_all_threads();
+    sc_core::sc_stop();
+  };
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  const auto wall = std::chrono::steady_clock::now();
+  try {
+    sc_core::sc_start();
+  } catch (const sc_core::sc_report& report) {
+    return base::Error{base::ErrorKind::kHardwareFault, "simulation", report.what(), "this is a defect of the simulator"};
+  }
+  record.sim_wall_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
+  if (!status)
+    return base::Error{base::ErrorKind::kHardwareFault, "simulation",
+                       "nothing is left to happen, but the host program has not returned", "a wait without a deadline?"};
+  if (!status->ok()) return status->error();
+  record.kernel_events = sim::kernel_events();
+  collect(board, record);
+  charge_energy(impl_->config, record);
+  check_books(impl_->config, record);
+  return record;
+}
+
+}  // namespace deputy::soc

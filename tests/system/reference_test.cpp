@@ -1,0 +1,12 @@
+// Generated pages are what the tables in the code say today.
+#include <catch2/catch.hpp>
+
+#include "tests/system/deputy_process.h"
+#include "tools/reference.h"
+
+TEST_CASE("docs/reference is up to date") {
+  for (const auto& [name, text] : deputy::tools::reference_pages()) {
+    INFO(name << ": run 'deputy reference' and commit the result");
+    CHECK(deputy::test::read_text(deputy::test::project_file("docs/reference/" + name)) == text);
+  }
+}

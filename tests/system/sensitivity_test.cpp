@@ -1,0 +1,120 @@
+// A changed knob changes what it should: every key of `deputy list params`, one at a time, against a program that
+// uses every part of the SoC.
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "arch/dma_descriptor.h"
+#include "arch/memory_map.h"
+#include "arch/registers.h"
+#include "tests/system/deputy_process.h"
+#include "tools/simulate.h"
+
+using namespace deputy;
+
+namespace {
+
+std::string signature(const soc::RunRecord& r) {
+  std::string text = fmt::format("{} {}", r.end_ps, r.host_cycles);
+  for (const auto& [name, value] : r.counters) text += fmt::format(" {}={}", name, value);
+  for (const auto& [initiator, targets] : r.noc_traffic)
+    for (const auto& [target, c] : targets) text += fmt::format(" {}-{}={}", initiator, target, c.transactions);
+  for (const auto& [name, nj] : r.energy_nj) text += fmt::format(" {}={}", name, nj);
+  return text;
+}
+
+// A strided copy from DRAM to SRAM by the DMA engine while the CPU streams through the same SRAM.
+base::Status contend(HwPort& port) {
+  using namespace arch;
+  auto descriptor = port.alloc(MemoryKind::kDram, 128, 64);
+  auto src = port.alloc(MemoryKind::kDram, 32768, 64);
+  auto dst = port.alloc(MemoryKind::kSram, 16384, 64);
+  if (!descriptor.ok()) return descriptor.error();
+  if (!src.ok()) return src.error();
+  if (!dst.ok()) return dst.error();
+  DmaDescriptor d;
+  d.src = src->address;
+  d.dst = dst->address;
+  d.row_bytes = 700;
+  d.rows = 20;
+  d.src_row_stride = 1100;
+  d.dst_row_stride = 700;
+  std::vector<std::uint32_t> words;
+  pack(d, words);
+  std::memcpy(descriptor->host, words.data(), words.size() * 4);
+  port.write32(kDmaBase + dma_reg::kDescLo, static_cast<std::uint32_t>(descriptor->address));
+  port.write32(kDmaBase + dma_reg::kIrqEnable, 3);
+  port.write32(kIntcBase + intc_reg::kEnableSet, 1u << static_cast<int>(IrqLine::kDma));
+  port.write32(kDmaBase + dma_reg::kCmd, 1);
+  const MemoryTouch touches[] = {{dst->address, 9000, true}, {src->address, 9000, false}};
+  for (int kernel = 0; kernel < kCpuKernelCount; ++kernel) port.charge(static_cast<CpuKernel>(kernel), 5000, {});
+  for (int i = 0; i < 3; ++i) port.charge(CpuKernel::kCopy, 10, touches);
+  port.clean(src->address, 5000);
+  if (!port.wait_irq(static_cast<std::uint32_t>(IrqLine::kDma), port.now_ps() + 1'000'000'000'000))
+    return base::Error{base::ErrorKind::kHardwareFault, "dma", "no interrupt", ""};
+  return {};
+}
+
+base::Result<std::string> run_everything(const delegate::Graph& graph, const std::vector<std::string>& sets) {
+  tools::SimulateOptions options;
+  auto soc = soc::load_soc_config(test::project_file("configs/soc/wearable.yaml"), sets);
+  if (!soc.ok()) return soc.error();
+  options.soc = *soc;
+  auto executable = delegate::compile(graph, tools::compile_options(options));
+  if (!executable.ok()) return executable.error();
+  const auto file = arch::write_executable(*executable);
+  soc::Platform platform(options.soc, {.timing_only = true, .seed = 1});
+  auto record = platform.run([&](HwPort& port) -> base::Status {
+    if (auto status = contend(port); !status.ok()) return status;
+    auto session = host_runtime::Session::load(port, file, "model");
+    if (!session.ok()) return session.error();
+    return (*session)->run({});
+  });
+  if (!record.ok()) return record.error();
+  CHECK(record->imbalances.empty());
+  return signature(*record);
+}
+
+// Values to try: the effect of some knobs shows only when they become a bottleneck.
+std::vector<std::string> candidates(const base::ParamRow& row) {
+  std::vector<std::string> out;
+  const double value = std::strtod(row.value.c_str(), nullptr);
+  for (double v : {value * 2, std::floor(value / 2), value / 2, value * 16, row.field.min, value + 1, 1.0})
+    if (v != value && v >= row.field.min && v <= row.field.max) out.push_back(base::param_text(v));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every knob has an effect") {
+  auto graph = tools::load_model(test::project_file("workloads/ecg/ecg_beats.tflite"));
+  REQUIRE(graph.ok());
+  std::vector<base::ParamRow> rows;
+  auto soc = soc::load_soc_config(test::project_file("configs/soc/wearable.yaml"), {});
+  REQUIRE(soc.ok());
+  base::list_params("", *soc, rows);
+  for (const auto& row : rows) {
+    if (row.key == "name") continue;
+    std::vector<std::string> setting;
+    if (row.key.starts_with("dram.fixed_")) setting.push_back("dram.model=fixed");
+    const auto before = run_everything(*graph, setting);
+    REQUIRE(before.ok());
+    std::vector<std::string> values = candidates(row);
+    if (row.key == "noc.arbitration") values = {"fifo", "priority"};
+    if (row.key == "dram.model") values = {"fixed"};
+    bool changed = false;
+    for (const auto& value : values) {
+      auto sets = setting;
+      sets.push_back(row.key + "=" + value);
+      const auto after = run_everything(*graph, sets);
+      // A knob may also make the model impossible to run, which is an effect: too little memory, say.
+      changed = !after.ok() ? after.error().message.find("fit") != std::string::npos : *after != *before;
+      if (changed) break;
+    }
+    INFO(row.key << " = " << row.value << " tried " << fmt::format("{}", fmt::join(values, ", ")));
+    CHECK(changed);
+  }
+}

@@ -1,0 +1,63 @@
+// What each subcommand does. Every function prints its result to stdout, errors to stderr, and returns the
+// process's exit code: 0, or base::ErrorKind's number.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace deputy::tools {
+
+struct CommonOptions {
+  std::string soc = "wearable";
+  std::vector<std::string> sets;
+  std::string engine = "auto";
+  std::string numerics = "tflite";
+  bool strict = false;
+};
+
+struct RunOptions {
+  std::string model;
+  std::vector<std::string> inputs, expect;
+  std::string output_dir, report;
+  bool all_tensors = false, timing_only = false, reproducible = false, quiet = false;
+  std::uint64_t seed = 1;
+  int top = 10;
+};
+
+struct CompileCommand {
+  std::string model, output;
+};
+
+struct CheckDataCommand {
+  std::string manifest, filter, runtime;
+  bool layers = false, verbose = false;
+};
+
+struct NetworkCommand {
+  std::string name, output;
+};
+
+struct BenchCommand {
+  std::vector<std::string> models;
+  int runs = 5;
+};
+
+int run_command(const CommonOptions& common, const RunOptions& options);
+int compile_command(const CommonOptions& common, const CompileCommand& options);
+int disasm_command(const CommonOptions& common, const std::string& file);
+int inspect_command(const CommonOptions& common, const std::string& model);
+int check_data_command(const CommonOptions& common, const CheckDataCommand& options);
+int list_command(const std::string& what);
+int network_command(const NetworkCommand& options);
+int bench_command(const CommonOptions& common, const BenchCommand& options);
+/// Prints our cycles beside outside ones; `anchors` may be empty for the default file.
+int validate_command(const std::string& anchors);
+int reference_command(const std::string& folder);
+
+/// Prints "deputy: <error>" to stderr and returns its exit code.
+int fail(const base::Error& error);
+
+}  // namespace deputy::tools

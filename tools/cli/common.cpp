@@ -1,0 +1,59 @@
+#include "tools/cli/common.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+namespace deputy::tools {
+namespace {
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+}  // namespace
+
+int fail(const base::Error& error) {
+  fmt::print(stderr, "deputy: {}\n", error.text());
+  return static_cast<int>(error.kind);
+}
+
+base::Result<std::string> find_soc(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
+  if (is_path && fs::is_regular_file(name, ec)) return name;
+  if (!is_path)
+    for (const std::string& folder : {std::string("configs"), std::string(DEPUTY_CONFIG_DIR)})
+      if (const std::string path = folder + "/soc/" + name + ".yaml"; fs::is_regular_file(path, ec)) return path;
+  return base::Error{base::ErrorKind::kIo, name, "no such SoC configuration",
+                     is_path ? "check the path" : "give a YAML file or a name under configs/soc"};
+}
+
+base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
+  SimulateOptions out;
+  DEPUTY_ASSIGN(auto path, find_soc(common.soc));
+  DEPUTY_ASSIGN(out.soc, soc::load_soc_config(path, common.sets));
+  out.strict = common.strict;
+  out.engine = common.engine == "cpu"   ? delegate::EnginePolicy::kCpu
+               : common.engine == "npu" ? delegate::EnginePolicy::kNpu
+                                        : delegate::EnginePolicy::kAuto;
+  out.numerics = common.numerics == "fp32"     ? Numerics::kFp32
+                 : common.numerics == "single" ? Numerics::kSingle
+                                               : Numerics::kTflite;
+  return out;
+}
+
+Progress::Progress() : terminal_(isatty(2) != 0), start_(seconds_now()) {}
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+void Progress::show(const std::string& text) {
+  if (!terminal_ || seconds_now() - start_ < 1.0) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+}  // namespace deputy::tools

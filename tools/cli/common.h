@@ -1,0 +1,31 @@
+// Shared by the commands: from option strings to what the library takes.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "tools/cli/commands.h"
+#include "tools/simulate.h"
+
+namespace deputy::tools {
+
+/// A path as given, or NAME -> configs/soc/NAME.yaml below the working folder or the source tree.
+base::Result<std::string> find_soc(const std::string& name);
+
+/// Everything but the fields that only `run` has.
+base::Result<SimulateOptions> simulate_options(const CommonOptions& common);
+
+/// One line on stderr that replaces itself; silent when stderr is not a terminal, and for the first second.
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  void show(const std::string& text);
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+  double start_;
+};
+
+}  // namespace deputy::tools

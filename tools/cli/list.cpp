@@ -1,0 +1,52 @@
+// deputy list, network, reference
+#include <fmt/format.h>
+
+#include "delegate/import/tflite_export.h"
+#include "tools/cli/common.h"
+#include "tools/files.h"
+#include "tools/reference.h"
+#include "tools/table.h"
+#include "workloads/networks.h"
+
+namespace deputy::tools {
+namespace {
+
+std::string list_networks() {
+  Table table({"network", ">MAC", "what"});
+  for (const auto& info : workloads::networks()) table.row({info.name, human_count(static_cast<double>(info.macs)), info.description});
+  return table.text();
+}
+
+base::Status write_network(const NetworkCommand& command) {
+  DEPUTY_ASSIGN(auto graph, workloads::build_network(command.name));
+  DEPUTY_ASSIGN(auto bytes, delegate::export_tflite(graph));
+  const std::string output = command.output.empty() ? command.name + ".tflite" : command.output;
+  DEPUTY_TRY(write_file(output, bytes));
+  fmt::print("{}: {}\n", output, human_bytes(static_cast<double>(bytes.size())));
+  return {};
+}
+
+base::Status write_reference(const std::string& folder) {
+  for (const auto& [name, text] : reference_pages()) DEPUTY_TRY(write_text(folder + "/" + name, text));
+  return {};
+}
+
+int finish(const base::Status& status) { return status.ok() ? 0 : fail(status.error()); }
+
+}  // namespace
+
+int list_command(const std::string& what) {
+  const std::string text = what == "ops"         ? list_ops()
+                           : what == "params"    ? list_params()
+                           : what == "stats"     ? list_stats()
+                           : what == "registers" ? list_registers()
+                           : what == "networks"  ? list_networks()
+                                                 : list_instructions();
+  fmt::print("{}", text);
+  return 0;
+}
+
+int network_command(const NetworkCommand& command) { return finish(write_network(command)); }
+int reference_command(const std::string& folder) { return finish(write_reference(folder)); }
+
+}  // namespace deputy::tools

@@ -1,0 +1,122 @@
+// The command line. It only parses: each command is a function of tools/cli/commands.h.
+#include <CLI/CLI.hpp>
+
+#include "tools/cli/commands.h"
+
+namespace {
+
+using deputy::tools::CommonOptions;
+
+void add_soc_options(CLI::App* command, CommonOptions& options) {
+  command->add_option("--soc", options.soc, "SoC configuration: a YAML file, or a name under configs/soc")
+      ->capture_default_str();
+  command->add_option("--set", options.sets, "override one key, for example --set npu.mac.oc_lanes=32 (repeatable)")
+      ->take_all();
+}
+
+void add_compile_options(CLI::App* command, CommonOptions& options) {
+  add_soc_options(command, options);
+  command->add_option("--engine", options.engine, "where operators go: auto, npu (all it can take) or cpu")
+      ->check(CLI::IsMember({"auto", "npu", "cpu"}))
+      ->capture_default_str();
+  command->add_option("--numerics", options.numerics, "rounding rule: tflite, single or fp32")
+      ->check(CLI::IsMember({"tflite", "single", "fp32"}))
+      ->capture_default_str();
+  command->add_flag("--strict", options.strict, "make an operator on the CPU an error");
+}
+
+}  // namespace
+
+// libsystemc brings a main() of its own that would call this; ours is used instead.
+extern "C" int sc_main(int, char**) { return 0; }
+
+int main(int argc, char** argv) {
+  CLI::App app{"Deputy: run neural networks on a virtual system-on-chip"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", DEPUTY_VERSION);
+  CommonOptions common;
+
+  deputy::tools::RunOptions run;
+  auto* run_cmd = app.add_subcommand("run", "Compile a model, run it on the SoC, report time and energy");
+  run_cmd->add_option("model", run.model, ".tflite model, or .dexe from 'deputy compile'")->required();
+  add_compile_options(run_cmd, common);
+  run_cmd->add_option("--input", run.inputs, "input file, .npy or raw .bin, in graph order (repeatable)")->take_all();
+  run_cmd->add_option("--expect", run.expect, "expected output file, .npy or raw .bin, in graph order; a difference is exit code 8")
+      ->take_all();
+  run_cmd->add_option("--output-dir", run.output_dir, "write outputs as output0.npy, output1.npy, ...");
+  run_cmd->add_flag("--all-tensors", run.all_tensors, "also write every tensor as tensor<index>.npy; needs --output-dir");
+  run_cmd->add_flag("--timing-only", run.timing_only, "simulate time and energy, compute no values");
+  run_cmd->add_option("--seed", run.seed, "seed for inputs that are not given")->capture_default_str();
+  run_cmd->add_option("--report", run.report, "write the report as JSON; the effective SoC goes to the same name with .soc.yaml");
+  run_cmd->add_flag("--reproducible", run.reproducible, "leave the wall-clock field out of the report");
+  run_cmd->add_option("--top", run.top, "operators to show in the table")->capture_default_str();
+  run_cmd->add_flag("--quiet", run.quiet, "print only errors");
+
+  deputy::tools::CompileCommand compile;
+  auto* compile_cmd = app.add_subcommand("compile", "Compile a model to an executable file");
+  compile_cmd->add_option("model", compile.model, ".tflite model")->required();
+  compile_cmd->add_option("-o,--output", compile.output, "executable to write (default: MODEL.dexe)");
+  add_compile_options(compile_cmd, common);
+
+  std::string disasm_file;
+  auto* disasm_cmd = app.add_subcommand("disasm", "Print the NPU programs of an executable or a model");
+  disasm_cmd->add_option("file", disasm_file, ".dexe or .tflite")->required();
+  add_compile_options(disasm_cmd, common);
+
+  std::string inspect_model;
+  auto* inspect_cmd = app.add_subcommand("inspect", "Print graph, placement with reasons, and memory plan");
+  inspect_cmd->add_option("model", inspect_model, ".tflite model")->required();
+  add_compile_options(inspect_cmd, common);
+
+  deputy::tools::CheckDataCommand check;
+  auto* check_cmd = app.add_subcommand("check-data", "Run a manifest of golden cases and count equal tensors");
+  check_cmd->add_option("manifest", check.manifest, "manifest.json")->required();
+  add_compile_options(check_cmd, common);
+  check_cmd->add_option("--filter", check.filter, "only cases whose name contains this");
+  check_cmd->add_option("--runtime", check.runtime, "golden set to compare with: tflm, tfjs, xnnpack (default: by numerics)");
+  check_cmd->add_flag("--layers", check.layers, "also compare intermediate tensors");
+  check_cmd->add_flag("--verbose", check.verbose, "print every case");
+
+  std::string what;
+  auto* list_cmd = app.add_subcommand("list", "Print a table: ops, params, stats, registers, instructions or networks");
+  list_cmd->add_option("what", what, "which table")
+      ->required()
+      ->check(CLI::IsMember({"ops", "params", "stats", "registers", "instructions", "networks"}));
+
+  deputy::tools::NetworkCommand network;
+  auto* network_cmd = app.add_subcommand("network", "Write one of the built-in networks as .tflite");
+  network_cmd->add_option("name", network.name, "see 'deputy list networks'")->required();
+  network_cmd->add_option("-o,--output", network.output, "file to write (default: NAME.tflite)");
+
+  deputy::tools::BenchCommand bench;
+  auto* bench_cmd = app.add_subcommand("bench", "Measure simulation speed: wall time, MAC/s, cycles/s");
+  bench_cmd->add_option("models", bench.models, "models (default: the built-in networks)");
+  bench_cmd->add_option("--runs", bench.runs, "runs of each, the fastest counts")->check(CLI::Range(1, 1000))->capture_default_str();
+  add_compile_options(bench_cmd, common);
+
+  std::string anchors;
+  auto* validate_cmd = app.add_subcommand("validate", "Print our cycles beside outside references");
+  validate_cmd->add_option("anchors", anchors, "anchor file (default: configs/anchors/ethos-u55-128.yaml)");
+
+  std::string reference_dir = "docs/reference";
+  auto* reference_cmd = app.add_subcommand("reference", "Write the generated reference pages");
+  reference_cmd->add_option("folder", reference_dir, "where to write")->capture_default_str();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : static_cast<int>(deputy::base::ErrorKind::kUsage);
+  }
+
+  namespace tools = deputy::tools;
+  if (*run_cmd) return tools::run_command(common, run);
+  if (*compile_cmd) return tools::compile_command(common, compile);
+  if (*disasm_cmd) return tools::disasm_command(common, disasm_file);
+  if (*inspect_cmd) return tools::inspect_command(common, inspect_model);
+  if (*check_cmd) return tools::check_data_command(common, check);
+  if (*list_cmd) return tools::list_command(what);
+  if (*network_cmd) return tools::network_command(network);
+  if (*bench_cmd) return tools::bench_command(common, bench);
+  if (*validate_cmd) return tools::validate_command(anchors);
+  return tools::reference_command(reference_dir);
+}

@@ -1,0 +1,158 @@
+#include "tools/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace deputy::tools {
+namespace {
+
+double ns(std::uint64_t ps) { return static_cast<double>(ps) / 1000.0; }
+
+std::uint64_t cycles_of(std::uint64_t ps, std::uint64_t clock_khz) {
+  // ps * kHz = 1e-9 cycles; 128 bits because hours of simulated time would overflow 64.
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ps) * clock_khz + 500'000'000) / 1'000'000'000);
+}
+
+std::string bound_of(const soc::NpuOpRecord& r) {
+  const std::uint64_t moving = std::max(r.load_cycles, r.store_cycles);
+  if (moving > r.compute_cycles) return 2 * r.dram_bytes > r.load_bytes + r.store_bytes ? "DRAM" : "SRAM";
+  if (r.compute_cycles == 0) return "none";
+  const std::uint64_t worst = std::max({r.mac_cycles, r.vec_cycles, r.spm_cycles});
+  if (2 * worst < r.compute_cycles) return "issue";  // mostly pipeline fill: tiles too small
+  if (worst == r.mac_cycles) return "compute";
+  return worst == r.vec_cycles ? "vector" : "scratchpad";
+}
+
+// Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's tag.
+void add_npu_ops(const Simulation& s, Report& report) {
+  const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
+  std::map<std::uint32_t, soc::NpuOpRecord> by_tag;
+  for (const auto& job : s.soc.npu_jobs) {
+    for (const auto& r : job.ops) {
+      auto [it, fresh] = by_tag.try_emplace(r.tag, r);
+      if (fresh) continue;
+      soc::NpuOpRecord& sum = it->second;
+      sum.first_start_ps = std::min(sum.first_start_ps, r.first_start_ps);
+      sum.last_end_ps = std::max(sum.last_end_ps, r.last_end_ps);
+      sum.macs += r.macs;
+      sum.compute_cycles += r.compute_cycles;
+      sum.mac_cycles += r.mac_cycles;
+      sum.vec_cycles += r.vec_cycles;
+      sum.spm_cycles += r.spm_cycles;
+      sum.load_cycles += r.load_cycles;
+      sum.store_cycles += r.store_cycles;
+      sum.load_bytes += r.load_bytes;
+      sum.store_bytes += r.store_bytes;
+      sum.weight_bytes += r.weight_bytes;
+      sum.dram_bytes += r.dram_bytes;
+    }
+  }
+  for (const auto& [tag, r] : by_tag) {
+    if (tag >= report.ops.size()) {
+      report.imbalances.push_back(fmt::format("NPU instructions carry tag {}, which no operator has", tag));
+      continue;
+    }
+    OpReport& op = report.ops[tag];
+    op.start_ns = ns(r.first_start_ps - s.inference.start_ps);
+    op.latency_ns = ns(r.last_end_ps - r.first_start_ps);
+    op.cycles = cycles_of(r.last_end_ps - r.first_start_ps, s.soc.npu_clock_khz);
+    op.mac_utilisation = op.cycles ? static_cast<double>(r.macs) / (static_cast<double>(op.cycles) * peak) : 0;
+    op.load_bytes = r.load_bytes;
+    op.store_bytes = r.store_bytes;
+    op.weight_bytes = r.weight_bytes;
+    op.bound = bound_of(r);
+    report.npu_macs += r.macs;
+    if (r.macs != op.macs)
+      report.imbalances.push_back(fmt::format("{} '{}': the graph has {} MACs, the NPU did {}", op.kind, op.name,
+                                              op.macs, r.macs));
+  }
+  for (const auto& op : report.ops)
+    if (op.engine == "npu" && op.macs > 0 && op.bound.empty())
+      report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
+}
+
+void add_host_ops(const Simulation& s, Report& report) {
+  for (const auto& record : s.inference.steps) {
+    const arch::Step& step = s.executable.steps[record.step];
+    if (step.kind != arch::StepKind::kHost) continue;
+    OpReport& op = report.ops[step.source_op];
+    op.start_ns = ns(record.start_ps - s.inference.start_ps);
+    op.latency_ns = ns(record.end_ps - record.start_ps);
+    op.cycles = cycles_of(record.end_ps - record.start_ps, s.soc.host_clock_khz);
+    op.bound = "host";
+    for (auto t : step.inputs)
+      if (t != arch::kNoTensor) op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
+    for (auto t : step.outputs) op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
+  }
+}
+
+// An independent reading of the records: times inside the inference, steps in order.
+void check_times(const Simulation& s, Report& report) {
+  const auto complain = [&](std::string what) { report.imbalances.push_back(std::move(what)); };
+  if (s.inference.end_ps < s.inference.start_ps) complain("the inference ends before it starts");
+  std::uint64_t last = s.inference.start_ps;
+  for (const auto& step : s.inference.steps) {
+    if (step.start_ps < last || step.end_ps < step.start_ps)
+      complain(fmt::format("step {} overlaps the step before it or runs backwards", step.step));
+    last = step.end_ps;
+  }
+  if (last > s.inference.end_ps) complain("a step ends after the inference");
+  for (const auto& job : s.soc.npu_jobs)
+    for (const auto& op : job.ops)
+      if (op.first_start_ps < job.start_ps || op.last_end_ps > job.end_ps || op.last_end_ps < op.first_start_ps)
+        complain(fmt::format("NPU operator {} lies outside its job", op.tag));
+}
+
+}  // namespace
+
+Report make_report(const Simulation& s, const SimulateOptions& options) {
+  Report report;
+  report.model = s.executable.model_name;
+  report.soc = options.soc.name;
+  report.executable_hash = s.file_hash;
+  report.numerics = numerics_name(s.executable.numerics);
+  constexpr const char* kEngines[] = {"auto", "npu", "cpu"};
+  report.engine = kEngines[static_cast<int>(options.engine)];
+  report.timing_only = options.timing_only;
+  report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
+  report.host_cycles = s.soc.host_cycles;
+  report.sim_wall_ms = s.soc.sim_wall_ms;
+  report.energy_nj = s.soc.energy_nj;
+  for (const auto& [component, nj] : report.energy_nj) report.total_energy_nj += nj;
+  report.memory_bytes = s.soc.memory_traffic;
+  report.initiator_bytes = s.soc.initiator_traffic;
+  report.copied_bytes = s.inference.copied_bytes;
+  report.kernel_events = s.soc.kernel_events;
+  report.interrupts = s.soc.interrupts;
+  report.counters = s.soc.counters;
+  report.imbalances = s.soc.imbalances;
+
+  for (std::uint32_t i = 0; i < s.executable.ops.size(); ++i) {
+    const arch::SourceOp& op = s.executable.ops[i];
+    OpReport row;
+    row.index = i;
+    row.name = op.name;
+    row.kind = arch::op_name(op.kind);
+    row.engine = op.on_npu ? "npu" : "cpu";
+    row.reason = op.reason;
+    row.macs = op.macs;
+    report.macs += op.macs;
+    report.ops.push_back(std::move(row));
+  }
+  add_npu_ops(s, report);
+  add_host_ops(s, report);
+  check_times(s, report);
+
+  if (!s.soc.npu_jobs.empty()) {
+    for (const auto& job : s.soc.npu_jobs) report.npu_busy_cycles += job.cycles;
+    report.npu_cycles =
+        cycles_of(s.soc.npu_jobs.back().end_ps - s.soc.npu_jobs.front().start_ps, s.soc.npu_clock_khz);
+    const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
+    if (report.npu_cycles)
+      report.mac_utilisation = static_cast<double>(report.npu_macs) / (static_cast<double>(report.npu_cycles) * peak);
+  }
+  return report;
+}
+
+}  // namespace deputy::tools

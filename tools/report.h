@@ -1,0 +1,54 @@
+// A simulation's report: one structure, filled once, printed as JSON for machines and as tables for people.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/simulate.h"
+
+namespace deputy::tools {
+
+/// One source operator. Times in ns from the start of the inference.
+struct OpReport {
+  std::uint32_t index = 0;
+  std::string name, kind, engine, reason;
+  double start_ns = 0, latency_ns = 0;
+  std::uint64_t cycles = 0;              ///< of the engine's own clock
+  std::uint64_t macs = 0;
+  double mac_utilisation = 0;            ///< macs / (latency in NPU cycles * MACs per cycle); 0 off the NPU
+  std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;
+  double energy_nj = 0;                  ///< dynamic energy of this operator's events
+  std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM, issue, host
+};
+
+struct Report {
+  std::string model, soc, executable_hash, numerics, engine;
+  bool timing_only = false;
+  double latency_ns = 0;
+  std::uint64_t npu_cycles = 0, host_cycles = 0;      ///< npu: first job start to last job end
+  std::uint64_t npu_busy_cycles = 0;                  ///< sum over jobs
+  std::uint64_t macs = 0, npu_macs = 0;
+  double mac_utilisation = 0;                         ///< over npu_cycles
+  double sim_wall_ms = 0;
+  std::map<std::string, double> energy_nj;
+  double total_energy_nj = 0;
+  std::map<std::string, soc::TrafficCount> memory_bytes;
+  std::map<std::string, std::map<std::string, soc::TrafficCount>> initiator_bytes;
+  std::uint64_t copied_bytes = 0, kernel_events = 0, interrupts = 0;
+  std::map<std::string, std::uint64_t> counters;
+  std::vector<OpReport> ops;
+  std::vector<std::string> imbalances;                ///< books that do not balance; must be empty
+};
+
+/// Also checks the books that need the compiler's side: MACs done on the NPU equal the graph's.
+Report make_report(const Simulation& simulation, const SimulateOptions& options);
+
+/// JSON, keys in a fixed order. `reproducible` leaves out sim_wall_ms, the one field that depends on the machine.
+std::string report_json(const Report& report, bool reproducible);
+
+/// Tables: latency, energy by component, traffic, utilisation, the `top` slowest operators, CPU reasons.
+std::string report_text(const Report& report, int top);
+
+}  // namespace deputy::tools

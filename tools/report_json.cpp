@@ -1,0 +1,69 @@
+#include <nlohmann/json.hpp>
+
+#include "tools/report.h"
+
+namespace deputy::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json traffic_json(const soc::TrafficCount& count) {
+  return {{"read", count.read_bytes}, {"write", count.write_bytes}, {"transactions", count.transactions}};
+}
+
+Json op_json(const OpReport& op) {
+  Json out = {{"index", op.index},
+              {"name", op.name},
+              {"kind", op.kind},
+              {"engine", op.engine},
+              {"start_ns", op.start_ns},
+              {"latency_ns", op.latency_ns},
+              {"cycles", op.cycles},
+              {"macs", op.macs},
+              {"mac_utilisation", op.mac_utilisation},
+              {"bytes", {{"load", op.load_bytes}, {"store", op.store_bytes}, {"weights", op.weight_bytes}}},
+              {"energy_nj", op.energy_nj},
+              {"bound", op.bound}};
+  if (!op.reason.empty()) out["reason"] = op.reason;
+  return out;
+}
+
+}  // namespace
+
+std::string report_json(const Report& r, bool reproducible) {
+  Json out = {{"format", "deputy-report-1"},
+              {"model", r.model},
+              {"soc", r.soc},
+              {"executable_hash", r.executable_hash},
+              {"numerics", r.numerics},
+              {"engine", r.engine},
+              {"timing_only", r.timing_only},
+              {"latency_ns", r.latency_ns},
+              {"cycles", {{"npu", r.npu_cycles}, {"npu_busy", r.npu_busy_cycles}, {"host", r.host_cycles}}},
+              {"macs", {{"total", r.macs}, {"npu", r.npu_macs}}},
+              {"mac_utilisation", r.mac_utilisation}};
+  Json energy = Json::object();
+  for (const auto& [component, nj] : r.energy_nj) energy[component] = nj;
+  energy["total"] = r.total_energy_nj;
+  out["energy_nj"] = energy;
+  Json bytes = Json::object();
+  for (const auto& [memory, count] : r.memory_bytes) bytes[memory] = traffic_json(count);
+  out["bytes"] = bytes;
+  Json initiators = Json::object();
+  for (const auto& [initiator, targets] : r.initiator_bytes)
+    for (const auto& [target, count] : targets) initiators[initiator][target] = traffic_json(count);
+  out["bytes_by_initiator"] = initiators;
+  out["copied_bytes"] = r.copied_bytes;
+  out["interrupts"] = r.interrupts;
+  out["kernel_events"] = r.kernel_events;
+  if (!reproducible) out["sim_wall_ms"] = r.sim_wall_ms;
+  Json counters = Json::object();
+  for (const auto& [name, value] : r.counters) counters[name] = value;
+  out["counters"] = counters;
+  out["ops"] = Json::array();
+  for (const auto& op : r.ops) out["ops"].push_back(op_json(op));
+  out["imbalances"] = r.imbalances;
+  return out.dump(2) + "\n";
+}
+
+}  // namespace deputy::tools

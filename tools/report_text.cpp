@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/report.h"
+#include "tools/table.h"
+
+namespace deputy::tools {
+namespace {
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
+}
+
+std::string summary(const Report& r) {
+  std::string out;
+  out += fmt::format("  latency      {:<12} {} NPU cycles, {} host cycles\n", human_time(r.latency_ns), r.npu_cycles,
+                     r.host_cycles);
+  out += fmt::format("  energy       {:<12} average {:.3f} mW during the inference\n", human_energy(r.total_energy_nj),
+                     r.latency_ns > 0 ? r.total_energy_nj / r.latency_ns * 1000 : 0.0);
+  out += fmt::format("  work         {} MAC, {} of them on the NPU at {} utilisation\n",
+                     human_count(static_cast<double>(r.macs)),
+                     percent(static_cast<double>(r.npu_macs), static_cast<double>(r.macs)),
+                     percent(r.mac_utilisation, 1));
+  out += fmt::format("  simulation   {:.1f} ms wall, {} kernel events\n", r.sim_wall_ms, r.kernel_events);
+  return out;
+}
+
+std::string energy_table(const Report& r) {
+  Table table({"energy", ">nJ", ">share"});
+  std::vector<std::pair<std::string, double>> rows(r.energy_nj.begin(), r.energy_nj.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [component, nj] : rows)
+    table.row({component, fmt::format("{:.1f}", nj), percent(nj, r.total_energy_nj)});
+  table.row({"total", fmt::format("{:.1f}", r.total_energy_nj), ""});
+  return table.text();
+}
+
+std::string traffic_table(const Report& r) {
+  Table table({"traffic", ">read", ">written", ">transactions"});
+  const auto row = [&](const std::string& name, const soc::TrafficCount& count) {
+    table.row({name, human_bytes(static_cast<double>(count.read_bytes)),
+               human_bytes(static_cast<double>(count.write_bytes)), std::to_string(count.transactions)});
+  };
+  for (const auto& [memory, count] : r.memory_bytes) row(memory, count);
+  for (const auto& [initiator, targets] : r.initiator_bytes)
+    for (const auto& [target, count] : targets) row("  " + initiator + " - " + target, count);
+  return table.text();
+}
+
+std::string op_table(const Report& r, int top) {
+  std::vector<const OpReport*> ops;
+  for (const auto& op : r.ops)
+    if (op.latency_ns > 0) ops.push_back(&op);
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const OpReport* a, const OpReport* b) { return a->latency_ns > b->latency_ns; });
+  Table table({">#", "operator", "engine", ">time", ">share", ">MAC", ">util", ">moved", "bound by"});
+  const std::size_t shown = std::min<std::size_t>(ops.size(), static_cast<std::size_t>(std::max(top, 0)));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OpReport& op = *ops[i];
+    table.row({std::to_string(op.index), op.kind, op.engine, human_time(op.latency_ns),
+               percent(op.latency_ns, r.latency_ns), human_count(static_cast<double>(op.macs)),
+               op.engine == "npu" && op.macs ? percent(op.mac_utilisation, 1) : "-",
+               human_bytes(static_cast<double>(op.load_bytes + op.store_bytes)), op.bound});
+  }
+  std::string out = table.text();
+  if (shown < ops.size()) out += fmt::format("  ({} more, see --top or the JSON report)\n", ops.size() - shown);
+  return out;
+}
+
+std::string cpu_table(const Report& r) {
+  Table table({">#", "on the CPU", "reason"});
+  for (const auto& op : r.ops)
+    if (op.engine == "cpu") table.row({std::to_string(op.index), op.kind, op.reason});
+  return table.empty() ? "" : table.text();
+}
+
+}  // namespace
+
+std::string report_text(const Report& r, int top) {
+  std::string out = fmt::format("{} on {}, numerics {}{}\n\n", r.model, r.soc, r.numerics,
+                                r.timing_only ? ", timing only" : "");
+  out += summary(r) + "\n" + energy_table(r) + "\n" + traffic_table(r) + "\n" + op_table(r, top);
+  if (const std::string cpu = cpu_table(r); !cpu.empty()) out += "\n" + cpu;
+  for (const auto& line : r.imbalances) out += "\n  THE BOOKS DO NOT BALANCE: " + line + "\n";
+  return out;
+}
+
+}  // namespace deputy::tools

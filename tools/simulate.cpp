@@ -1,0 +1,83 @@
+#include "tools/simulate.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "delegate/import/tflite.h"
+#include "tools/files.h"
+
+namespace deputy::tools {
+
+base::Result<delegate::Graph> load_model(const std::string& path) {
+  DEPUTY_ASSIGN(auto bytes, read_file(path));
+  if (path.ends_with(".onnx"))
+    return base::Error{base::ErrorKind::kUnsupported, path, "ONNX models are not read yet",
+                       "convert the model to .tflite"};
+  return delegate::import_tflite(bytes, std::filesystem::path(path).filename().string());
+}
+
+delegate::CompileOptions compile_options(const SimulateOptions& options) {
+  delegate::CompileOptions out;
+  out.npu = options.soc.npu;
+  out.numerics = options.numerics;
+  out.engine = options.engine;
+  out.keep_all_tensors = options.all_tensors;
+  out.sram_bytes = static_cast<std::uint64_t>(options.soc.sram.bytes);
+  return out;
+}
+
+namespace {
+
+base::Status check_strict(const arch::Executable& executable) {
+  for (const auto& op : executable.ops)
+    if (!op.on_npu)
+      return base::Error{base::ErrorKind::kUnsupported, fmt::format("{} '{}'", arch::op_name(op.kind), op.name),
+                         "runs on the CPU: " + op.reason, "drop --strict to allow that"};
+  return {};
+}
+
+base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, const std::string& name,
+                         const SimulateOptions& options, const std::vector<std::vector<std::uint8_t>>& inputs,
+                         Simulation& out) {
+  DEPUTY_ASSIGN(auto session, host_runtime::Session::load(port, file, name));
+  DEPUTY_TRY(session->run(inputs));
+  out.inference = session->record();
+  if (options.timing_only) return {};
+  for (auto tensor : session->executable().outputs) {
+    DEPUTY_ASSIGN(auto bytes, session->read_tensor(tensor));
+    out.outputs.push_back(std::move(bytes));
+  }
+  if (!options.all_tensors) return {};
+  const auto& tensors = session->executable().tensors;
+  for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+    if (tensors[t].constant || tensors[t].placement == arch::Placement::kNone || tensors[t].source_index < 0) continue;
+    DEPUTY_ASSIGN(auto bytes, session->read_tensor(t));
+    out.tensors[t] = std::move(bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& file, const std::string& name,
+                                             const SimulateOptions& options,
+                                             const std::vector<std::vector<std::uint8_t>>& inputs) {
+  Simulation out;
+  DEPUTY_ASSIGN(out.executable, arch::read_executable(file, name));
+  out.file_hash = fmt::format("{:016x}", arch::content_hash(file));
+  if (options.strict) DEPUTY_TRY(check_strict(out.executable));
+  soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed});
+  DEPUTY_ASSIGN(out.soc, platform.run([&](HwPort& port) {
+    return run_session(port, file, name, options, inputs, out);
+  }));
+  return out;
+}
+
+base::Result<Simulation> simulate(const delegate::Graph& graph, const SimulateOptions& options,
+                                  const std::vector<std::vector<std::uint8_t>>& inputs) {
+  DEPUTY_ASSIGN(auto executable, delegate::compile(graph, compile_options(options)));
+  return simulate_executable(arch::write_executable(executable), graph.name, options, inputs);
+}
+
+}  // namespace deputy::tools
