@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace deputy::soc {
 namespace {
@@ -21,24 +22,35 @@ void compare(RunRecord& record, const std::string& what, std::uint64_t a, const 
   if (a != b) record.imbalances.push_back(fmt::format("{}: {} at the {}, {} at the {}", what, a, a_name, b, b_name));
 }
 
+const TrafficCount& at(const std::map<std::string, std::map<std::string, TrafficCount>>& side,
+                       const std::string& initiator, const std::string& target) {
+  static const TrafficCount kNone;
+  const auto row = side.find(initiator);
+  if (row == side.end()) return kNone;
+  const auto cell = row->second.find(target);
+  return cell == row->second.end() ? kNone : cell->second;
+}
+
 void check_traffic(RunRecord& record) {
-  std::map<std::string, TrafficCount> per_memory;
+  std::set<std::pair<std::string, std::string>> links;  // seen from either side
   for (const auto* side : {&record.initiator_traffic, &record.noc_traffic})
     for (const auto& [initiator, targets] : *side)
-      for (const auto& target : targets) {
-        const TrafficCount a = record.initiator_traffic[initiator][target.first];
-        const TrafficCount b = record.noc_traffic[initiator][target.first];
-        const std::string what = initiator + " - " + target.first;
-        if (side == &record.noc_traffic) {
-          per_memory[target.first].read_bytes += b.read_bytes;
-          per_memory[target.first].write_bytes += b.write_bytes;
-          per_memory[target.first].transactions += b.transactions;
-          continue;
-        }
-        compare(record, what + " bytes read", a.read_bytes, "initiator", b.read_bytes, "interconnect");
-        compare(record, what + " bytes written", a.write_bytes, "initiator", b.write_bytes, "interconnect");
-        compare(record, what + " transactions", a.transactions, "initiator", b.transactions, "interconnect");
-      }
+      for (const auto& target : targets) links.insert({initiator, target.first});
+  std::map<std::string, TrafficCount> per_memory;
+  for (const auto& [initiator, target] : links) {
+    const TrafficCount& a = at(record.initiator_traffic, initiator, target);
+    const TrafficCount& b = at(record.noc_traffic, initiator, target);
+    const std::string what = initiator + " - " + target;
+    compare(record, what + " bytes read", a.read_bytes, "initiator", b.read_bytes, "interconnect");
+    compare(record, what + " bytes written", a.write_bytes, "initiator", b.write_bytes, "interconnect");
+    compare(record, what + " transactions", a.transactions, "initiator", b.transactions, "interconnect");
+    TrafficCount& sum = per_memory[target];
+    sum.read_bytes += b.read_bytes;
+    sum.write_bytes += b.write_bytes;
+    sum.transactions += b.transactions;
+  }
+  for (const auto& [memory, sum] : per_memory)
+    if (!record.memory_traffic.count(memory)) record.imbalances.push_back("traffic to '" + memory + "', which is no memory");
   for (const auto& [memory, counted] : record.memory_traffic) {
     const TrafficCount at_noc = per_memory[memory];
     compare(record, memory + " bytes read", at_noc.read_bytes, "interconnect", counted.read_bytes, "memory");
@@ -47,12 +59,23 @@ void check_traffic(RunRecord& record) {
   }
 }
 
+std::uint64_t bytes_of(const RunRecord& record, const std::string& initiator) {
+  std::uint64_t sum = 0;
+  const auto row = record.initiator_traffic.find(initiator);
+  if (row != record.initiator_traffic.end())
+    for (const auto& target : row->second) sum += target.second.read_bytes + target.second.write_bytes;
+  return sum;
+}
+
 void check_jobs(RunRecord& record) {
   std::uint64_t last = 0, loaded = 0, stored = 0, commands = 0;
   for (const auto& job : record.npu_jobs) {
     if (job.start_ps < last || job.end_ps < job.start_ps) record.imbalances.push_back("NPU jobs overlap or run backwards");
     last = job.end_ps;
     commands += job.command_bytes;
+    if (job.hazards)
+      record.imbalances.push_back(fmt::format("{} NPU instructions overlapped on scratchpad bytes: a wait is missing, first at operator {}",
+                                              job.hazards, job.hazard_tag));
     for (const auto& op : job.ops) {
       loaded += op.load_bytes;
       stored += op.store_bytes;
@@ -66,13 +89,9 @@ void check_jobs(RunRecord& record) {
   // A job that failed leaves transfers whose instruction never completed; only clean runs must agree.
   for (const auto& job : record.npu_jobs)
     if (job.error != 0 || job.aborted) return;
-  std::uint64_t moved_in = 0, moved_out = 0, fetched = 0;
-  for (const auto& target : record.initiator_traffic["npu.load"]) moved_in += target.second.read_bytes;
-  for (const auto& target : record.initiator_traffic["npu.store"]) moved_out += target.second.write_bytes;
-  for (const auto& target : record.initiator_traffic["npu.cmd"]) fetched += target.second.read_bytes;
-  compare(record, "NPU bytes loaded", loaded, "operators", moved_in, "port");
-  compare(record, "NPU bytes stored", stored, "operators", moved_out, "port");
-  compare(record, "NPU command bytes", commands, "jobs", fetched, "port");
+  compare(record, "NPU bytes loaded", loaded, "operators", bytes_of(record, "npu.load"), "port");
+  compare(record, "NPU bytes stored", stored, "operators", bytes_of(record, "npu.store"), "port");
+  compare(record, "NPU command bytes", commands, "jobs", bytes_of(record, "npu.cmd"), "port");
 }
 
 }  // namespace

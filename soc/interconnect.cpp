@@ -21,12 +21,6 @@ void Interconnect::add_memory(const std::string& name, Memory& memory) {
   channel->memory = &memory;
   channel->socket = std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>((name + "_port").c_str());
   channel->socket->bind(memory.socket);
-  Channel* raw = channel.get();
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&raw->release);
-  sc_core::sc_spawn([this, raw] { grant(*raw); }, sc_core::sc_gen_unique_name("arbiter"), &options);
   channels_.push_back(std::move(channel));
 }
 
@@ -76,52 +70,47 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   const sc_core::sc_time accepts = channel.memory->accepts_at();
   if (accepts > channel.free_at + request_time()) channel.free_at = accepts - request_time();
   channel.last_granted = id;
-  if (!channel.waiters.empty()) channel.release.notify(channel.free_at - now);
+  appoint(channel);
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return;
   TrafficCount& count = channel.counted[static_cast<std::size_t>(id)];
   ++count.transactions;
   (payload.is_write() ? count.write_bytes : count.read_bytes) += n;
 }
 
-// Returns when the calling thread owns the channel. Uncontended, that is at once and costs no event.
+// Returns when the calling thread owns the channel. Uncontended, that is at once and costs no event; otherwise it
+// costs one: whoever is chosen among those waiting is woken when the channel is free.
 void Interconnect::acquire(int id, Channel& channel) {
   channel.counted.resize(initiators_.size());
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
-  if (!channel.reserved && channel.waiters.empty() && channel.free_at <= now) return;
+  if (channel.waiters.empty() && channel.free_at <= sc_core::sc_time_stamp()) return;
   Waiter waiter{id, order_++};
-  channel.waiters.push_back(&waiter);
-  if (channel.waiters.size() == 1 && !channel.reserved)
-    channel.release.notify(channel.free_at > now ? channel.free_at - now : sc_core::SC_ZERO_TIME);
-  // A thread may be killed while it waits (engine reset, end of simulation): leave no dangling entry behind.
-  struct Leave {
+  // A thread may be killed while it waits (engine reset, end of simulation): its place is given up, and the
+  // channel goes to somebody else.
+  struct Place {
+    Interconnect& noc;
     Channel& channel;
     Waiter& waiter;
-    ~Leave() {
-      if (!waiter.chosen) {
-        channel.waiters.remove(&waiter);
-        return;
-      }
-      channel.reserved = false;
-      if (!waiter.runs && !channel.waiters.empty()) channel.release.notify(sc_core::SC_ZERO_TIME);
+    bool owns = false;
+    Place(Interconnect& n, Channel& c, Waiter& w) : noc(n), channel(c), waiter(w) { channel.waiters.push_back(&waiter); }
+    ~Place() {
+      channel.waiters.remove(&waiter);
+      if (channel.next == &waiter) channel.next = nullptr;
+      if (!owns) noc.appoint(channel);
     }
-  } leave{channel, waiter};
+  } place{*this, channel, waiter};
+  appoint(channel);
   sim::wait_on(waiter.granted);
-  waiter.runs = true;
+  place.owns = true;
 }
 
-void Interconnect::grant(Channel& channel) {
-  sim::count_kernel_event();
-  if (channel.waiters.empty() || channel.reserved) return;
-  if (channel.free_at > sc_core::sc_time_stamp()) {
-    channel.release.notify(channel.free_at - sc_core::sc_time_stamp());
-    return;
-  }
-  const auto chosen = choose(channel);
-  Waiter* waiter = *chosen;
-  channel.waiters.erase(chosen);
-  channel.reserved = true;
-  waiter->chosen = true;
-  waiter->granted.notify();
+// Chooses who has the channel next. Until that one has woken up, a better-placed arrival may still replace it.
+void Interconnect::appoint(Channel& channel) {
+  if (channel.waiters.empty()) return;
+  Waiter* const chosen = *choose(channel);
+  if (chosen == channel.next) return;
+  if (channel.next) channel.next->granted.cancel();
+  channel.next = chosen;
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  channel.next->granted.notify(channel.free_at > now ? channel.free_at - now : sc_core::SC_ZERO_TIME);
 }
 
 std::list<Interconnect::Waiter*>::iterator Interconnect::choose(Channel& channel) {

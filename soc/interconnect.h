@@ -42,7 +42,6 @@ class Interconnect : public sc_core::sc_module {
   struct Waiter {
     int initiator;
     std::uint64_t order;
-    bool chosen = false, runs = false;  ///< the grant was given; its thread has woken up
     sc_core::sc_event granted{};
   };
   struct Channel {  // one per memory
@@ -50,10 +49,9 @@ class Interconnect : public sc_core::sc_module {
     Memory* memory = nullptr;
     std::unique_ptr<tlm_utils::simple_initiator_socket<Interconnect>> socket;
     sc_core::sc_time free_at;
-    bool reserved = false;  ///< granted to a waiter that has not run yet
+    Waiter* next = nullptr;  ///< chosen among the waiters, woken when the channel is free
     int last_granted = -1;
     std::list<Waiter*> waiters;
-    sc_core::sc_event release;
     std::vector<TrafficCount> counted;  ///< by initiator
   };
   struct Peripheral {
@@ -69,7 +67,7 @@ class Interconnect : public sc_core::sc_module {
   void to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   sc_core::sc_time request_time() const { return clock_.cycles(static_cast<std::uint64_t>(config_.latency)); }
   void acquire(int id, Channel& channel);
-  void grant(Channel& channel);
+  void appoint(Channel& channel);
   std::list<Waiter*>::iterator choose(Channel& channel);
 
   NocConfig config_;

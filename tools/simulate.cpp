@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "delegate/import/tflite.h"
@@ -17,12 +18,34 @@ base::Result<delegate::Graph> load_model(const std::string& path) {
   return delegate::import_tflite(bytes, std::filesystem::path(path).filename().string());
 }
 
+namespace {
+
+// What the compiler should expect of the memories: the slower of interconnect and memory, and the latency to the
+// first byte, in NPU cycles. A banked DRAM streams at about 85 % of its pins' rate.
+delegate::MemoryEstimate memory_estimate(const soc::SocConfig& c) {
+  const double noc = c.noc.width_bytes * c.noc.clock_mhz;  // 10^6 bytes a second
+  const double sram = c.sram.width_bytes * c.noc.clock_mhz;
+  const bool fixed = c.dram.model == "fixed";
+  const double dram = fixed ? c.dram.fixed_mb_per_s : 0.85 * c.dram.width_bits / 8 * 2 * 1000 / c.dram.tck_ns;
+  const double dram_ns = fixed ? c.dram.fixed_latency_ns
+                               : (c.dram.trcd + c.dram.read_latency + c.dram.burst_length / 2) * c.dram.tck_ns;
+  delegate::MemoryEstimate out;
+  out.sram_bytes_per_cycle = std::min(noc, sram) / c.npu.clock_mhz;
+  out.dram_bytes_per_cycle = std::min(noc, dram) / c.npu.clock_mhz;
+  const double sram_ns = c.sram.latency * 1000 / c.noc.clock_mhz;
+  out.latency_cycles = (c.noc.latency * 1000 / c.noc.clock_mhz + std::max(sram_ns, dram_ns)) * c.npu.clock_mhz / 1000;
+  return out;
+}
+
+}  // namespace
+
 delegate::CompileOptions compile_options(const SimulateOptions& options) {
   delegate::CompileOptions out;
   out.npu = options.soc.npu;
   out.numerics = options.numerics;
   out.engine = options.engine;
   out.keep_all_tensors = options.all_tensors;
+  out.memory = memory_estimate(options.soc);
   out.sram_bytes = static_cast<std::uint64_t>(options.soc.sram.bytes);
   return out;
 }
