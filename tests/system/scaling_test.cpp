@@ -14,7 +14,7 @@ namespace {
 
 double npu_cycles(const std::string& network, const std::vector<std::string>& sets) {
   tools::CommonOptions common;
-  common.soc = test::project_file("configs/soc/ethos-u55-128-mem.yaml");
+  common.soc = test::project_file("configs/soc/wearable.yaml");
   common.sets = sets;
   auto options = tools::simulate_options(common);
   REQUIRE(options.ok());
