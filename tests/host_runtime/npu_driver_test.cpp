@@ -164,8 +164,8 @@ TEST_CASE("each capability that differs is named") {
              Catch::Contains("npu.mac.ic_lanes = 16"));
   CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.pixels = 1; }),
              Catch::Contains("npu.mac.pixels = 1"));
-  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.dw_taps = 1; }),
-             Catch::Contains("npu.mac.dw_taps = 1"));
+  CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.dw_taps = 2; }),
+             Catch::Contains("npu.mac.dw_taps = 2"));
   CHECK_THAT(problem([](arch::NpuConfig& c) { c.spm.bytes = 65536; }),
              Catch::Contains("npu.spm.bytes = 65536"));
   CHECK_THAT(problem([](arch::NpuConfig& c) { c.mac.accumulators = 64; }),

@@ -61,7 +61,7 @@ TEST_CASE("a value of the wrong kind is refused") {
   CHECK_THAT(r.err, Contains("'many' is not an integer"));
 }
 
-TEST_CASE("--set without '=' is a usage error") {
+TEST_CASE("an assignment without '=' is a usage error") {
   const auto r = run_deputy({"run", kModel, "--set", "npu.mac.oc_lanes"});
   CHECK(r.exit_code == 2);
   CHECK_THAT(r.err, Contains("key=value"));
@@ -99,7 +99,7 @@ TEST_CASE("an expectation that does not hold is a mismatch and still leaves the 
   CHECK_FALSE(read_text(t.file("r.json")).empty());
 }
 
-TEST_CASE("--strict names the first operator on the CPU and why") {
+TEST_CASE("strict placement names the first operator on the CPU and why") {
   const auto r = run_deputy({"run", kModel, "--engine", "cpu", "--strict"});
   CHECK(r.exit_code == 5);
   CHECK_THAT(r.err, Contains("runs on the CPU"));

@@ -52,6 +52,11 @@ base::Status contend(HwPort& port) {
   const MemoryTouch touches[] = {{dst->address, 9000, true}, {src->address, 9000, false}};
   for (int kernel = 0; kernel < kCpuKernelCount; ++kernel) port.charge(static_cast<CpuKernel>(kernel), 5000, {});
   for (int i = 0; i < 3; ++i) port.charge(CpuKernel::kCopy, 10, touches);
+  // DRAM writes and reads of many rows at once, and of one bank after another, so that every spacing rule binds.
+  std::vector<MemoryTouch> rows;
+  for (std::uint64_t i = 0; i < 48; ++i)
+    rows.push_back({src->address + (i * 2048 + (i % 3) * 64) % 30000, 32, i % 2 == 0});
+  for (int i = 0; i < 4; ++i) port.charge(CpuKernel::kCopy, 0, rows);
   port.clean(src->address, 5000);
   if (!port.wait_irq(static_cast<std::uint32_t>(IrqLine::kDma), port.now_ps() + 1'000'000'000'000))
     return base::Error{base::ErrorKind::kHardwareFault, "dma", "no interrupt", ""};
