@@ -1,7 +1,5 @@
 #include "sim/bus_initiator.h"
 
-#include <tlm.h>
-
 #include <algorithm>
 
 #include "base/check.h"
@@ -20,7 +18,7 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
     wait_until(in_flight_.front());
     in_flight_.pop_front();
   }
-  tlm::tlm_generic_payload payload;
+  tlm::tlm_generic_payload& payload = payload_;
   payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   payload.set_address(address);
   payload.set_data_ptr(data);

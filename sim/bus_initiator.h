@@ -5,6 +5,7 @@
 // it sleeps only while `outstanding` chunks are in flight, so that the latency of one hides behind the next.
 #pragma once
 
+#include <tlm.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
@@ -48,6 +49,7 @@ class BusInitiator {
   std::deque<sc_core::sc_time> in_flight_;  ///< completion times, oldest first
   sc_core::sc_time last_done_;
   std::map<std::uint64_t, ByteCount> counted_;
+  tlm::tlm_generic_payload payload_;  ///< one call at a time: a thread owns its initiator
 };
 
 }  // namespace deputy::sim

@@ -8,7 +8,10 @@
 namespace deputy::soc {
 
 Interconnect::Interconnect(sc_core::sc_module_name name, const NocConfig& config)
-    : sc_module(name), targets("targets"), config_(config), clock_(config.clock_mhz) {
+    : sc_module(name), targets("targets"), config_(config), clock_(config.clock_mhz),
+      policy_(config.arbitration == "priority"      ? Policy::kPriority
+              : config.arbitration == "round_robin" ? Policy::kRoundRobin
+                                                    : Policy::kFifo) {
   targets.register_b_transport(this, &Interconnect::b_transport);
 }
 Interconnect::~Interconnect() = default;
@@ -80,9 +83,14 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
 // Returns when the calling thread owns the channel. Uncontended, that is at once and costs no event; otherwise it
 // costs one: whoever is chosen among those waiting is woken when the channel is free.
 void Interconnect::acquire(int id, Channel& channel) {
-  channel.counted.resize(initiators_.size());
+  while (channel.places.size() < initiators_.size()) {
+    channel.places.push_back(std::make_unique<Waiter>());
+    channel.places.back()->initiator = static_cast<int>(channel.places.size()) - 1;
+    channel.counted.emplace_back();
+  }
   if (channel.waiters.empty() && channel.free_at <= sc_core::sc_time_stamp()) return;
-  Waiter waiter{id, order_++};
+  Waiter& waiter = *channel.places[static_cast<std::size_t>(id)];
+  waiter.order = order_++;
   // A thread may be killed while it waits (engine reset, end of simulation): its place is given up, and the
   // channel goes to somebody else.
   struct Place {
@@ -92,7 +100,7 @@ void Interconnect::acquire(int id, Channel& channel) {
     bool owns = false;
     Place(Interconnect& n, Channel& c, Waiter& w) : noc(n), channel(c), waiter(w) { channel.waiters.push_back(&waiter); }
     ~Place() {
-      channel.waiters.remove(&waiter);
+      std::erase(channel.waiters, &waiter);
       if (channel.next == &waiter) channel.next = nullptr;
       if (!owns) noc.appoint(channel);
     }
@@ -105,7 +113,7 @@ void Interconnect::acquire(int id, Channel& channel) {
 // Chooses who has the channel next. Until that one has woken up, a better-placed arrival may still replace it.
 void Interconnect::appoint(Channel& channel) {
   if (channel.waiters.empty()) return;
-  Waiter* const chosen = *choose(channel);
+  Waiter* const chosen = choose(channel);
   if (chosen == channel.next) return;
   if (channel.next) channel.next->granted.cancel();
   channel.next = chosen;
@@ -113,14 +121,14 @@ void Interconnect::appoint(Channel& channel) {
   channel.next->granted.notify(channel.free_at > now ? channel.free_at - now : sc_core::SC_ZERO_TIME);
 }
 
-std::list<Interconnect::Waiter*>::iterator Interconnect::choose(Channel& channel) {
+Interconnect::Waiter* Interconnect::choose(Channel& channel) {
   const auto n = static_cast<int>(initiators_.size());
   const auto rank = [&](const Waiter* w) -> std::pair<std::int64_t, std::uint64_t> {
-    if (config_.arbitration == "priority") return {initiators_[static_cast<std::size_t>(w->initiator)].priority, w->order};
-    if (config_.arbitration == "round_robin") return {(w->initiator - channel.last_granted - 1 + 2 * n) % n, w->order};
+    if (policy_ == Policy::kPriority) return {initiators_[static_cast<std::size_t>(w->initiator)].priority, w->order};
+    if (policy_ == Policy::kRoundRobin) return {(w->initiator - channel.last_granted - 1 + 2 * n) % n, w->order};
     return {0, w->order};
   };
-  return std::min_element(channel.waiters.begin(), channel.waiters.end(),
+  return *std::min_element(channel.waiters.begin(), channel.waiters.end(),
                           [&](const Waiter* a, const Waiter* b) { return rank(a) < rank(b); });
 }
 

@@ -6,7 +6,6 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,9 +38,9 @@ class Interconnect : public sc_core::sc_module {
   std::uint64_t bytes() const;
 
  private:
-  struct Waiter {
-    int initiator;
-    std::uint64_t order;
+  struct Waiter {  // an initiator's place in a channel's queue; a thread waits in one place at a time
+    int initiator = 0;
+    std::uint64_t order = 0;
     sc_core::sc_event granted{};
   };
   struct Channel {  // one per memory
@@ -51,7 +50,8 @@ class Interconnect : public sc_core::sc_module {
     sc_core::sc_time free_at;
     Waiter* next = nullptr;  ///< chosen among the waiters, woken when the channel is free
     int last_granted = -1;
-    std::list<Waiter*> waiters;
+    std::vector<std::unique_ptr<Waiter>> places;  ///< by initiator
+    std::vector<Waiter*> waiters;
     std::vector<TrafficCount> counted;  ///< by initiator
   };
   struct Peripheral {
@@ -68,10 +68,11 @@ class Interconnect : public sc_core::sc_module {
   sc_core::sc_time request_time() const { return clock_.cycles(static_cast<std::uint64_t>(config_.latency)); }
   void acquire(int id, Channel& channel);
   void appoint(Channel& channel);
-  std::list<Waiter*>::iterator choose(Channel& channel);
+  Waiter* choose(Channel& channel);
 
   NocConfig config_;
   sim::Clock clock_;
+  enum class Policy { kFifo, kPriority, kRoundRobin } policy_;
   std::vector<Initiator> initiators_;
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<Peripheral> peripherals_;

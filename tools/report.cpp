@@ -117,7 +117,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.timing_only = options.timing_only;
   report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
   report.host_cycles = s.soc.host_cycles;
-  report.sim_wall_ms = s.soc.sim_wall_ms;
+  report.sim_wall_ms = s.inference_wall_ms;
   report.energy_nj = s.soc.energy_nj;
   for (const auto& [component, nj] : report.energy_nj) report.total_energy_nj += nj;
   report.memory_bytes = s.soc.memory_traffic;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "delegate/import/tflite.h"
@@ -64,7 +65,10 @@ base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, co
                          const SimulateOptions& options, const std::vector<std::vector<std::uint8_t>>& inputs,
                          Simulation& out) {
   DEPUTY_ASSIGN(auto session, host_runtime::Session::load(port, file, name));
+  const auto wall = std::chrono::steady_clock::now();
   DEPUTY_TRY(session->run(inputs));
+  out.inference_wall_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
   out.inference = session->record();
   if (options.timing_only) return {};
   for (auto tensor : session->executable().outputs) {

@@ -30,6 +30,7 @@ struct Simulation {
   std::string file_hash;                ///< content hash of the executable, hexadecimal
   soc::RunRecord soc;
   host_runtime::InferenceRecord inference;
+  double inference_wall_ms = 0;         ///< wall time of the inference's simulation, after loading
   std::vector<std::vector<std::uint8_t>> outputs;        ///< graph order; empty when timing only
   std::map<std::uint32_t, std::vector<std::uint8_t>> tensors;  ///< all_tensors: every tensor with storage
 };
