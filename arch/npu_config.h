@@ -39,7 +39,7 @@ struct SpmConfig {
 };
 
 struct VectorConfig {
-  std::int32_t out_lanes = 4;
+  std::int32_t out_lanes = 8;
   // Vela 3.10 has Ethos-U55-128 add two int8 maps at 1.5 cycles an element (ResNet-8's residual).
   std::int32_t ew_lanes = 1;
   std::int32_t pool_lanes = 8;
@@ -69,7 +69,7 @@ struct NpuControlConfig {
   std::int32_t queue_depth = 16;
   std::int32_t fetch_bytes = 512;
   std::int32_t decode_cycles = 4;
-  std::int32_t start_cycles = 8;
+  std::int32_t start_cycles = 32;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;

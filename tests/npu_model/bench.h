@@ -40,6 +40,8 @@ class Bench : public sc_core::sc_module {
   static arch::NpuConfig hand_worked_config() {
     arch::NpuConfig config;
     config.vec.ew_lanes = 4;
+    config.vec.out_lanes = 4;
+    config.ctrl.start_cycles = 8;
     return config;
   }
   struct Options {
