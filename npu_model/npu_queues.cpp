@@ -122,12 +122,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.load_bytes += load.bytes();
     if (static_cast<arch::Traffic>(load.traffic) != arch::Traffic::kFeatureMap)
       op.weight_bytes += load.bytes();
-    if (in_dram(load)) op.dram_bytes += load.bytes();
+    if (in_dram(load)) op.dram_load_bytes += load.bytes();
   } else {
     const auto& store = std::get<arch::Store>(entry.instruction.op);
     op.store_cycles += busy;
     op.store_bytes += store.bytes();
-    if (in_dram(store)) op.dram_bytes += store.bytes();
+    if (in_dram(store)) op.dram_store_bytes += store.bytes();
   }
 
   queue.working = false;

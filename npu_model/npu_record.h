@@ -16,7 +16,7 @@ struct NpuOpRecord {
   std::uint64_t load_cycles = 0, store_cycles = 0;  ///< cycles the queues were busy with this op
   std::uint64_t load_bytes = 0, store_bytes = 0;
   std::uint64_t weight_bytes = 0;  ///< weights and parameters, part of load_bytes
-  std::uint64_t dram_bytes = 0;    ///< part of load_bytes + store_bytes whose region lies in DRAM
+  std::uint64_t dram_load_bytes = 0, dram_store_bytes = 0;  ///< the parts whose region lies in DRAM
   std::uint64_t vec_results = 0;   ///< outputs of the requantiser and the vector units
 };
 

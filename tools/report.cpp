@@ -16,7 +16,7 @@ std::uint64_t cycles_of(std::uint64_t ps, std::uint64_t clock_khz) {
 
 std::string bound_of(const soc::NpuOpRecord& r) {
   const std::uint64_t moving = std::max(r.load_cycles, r.store_cycles);
-  if (moving > r.compute_cycles) return 2 * r.dram_bytes > r.load_bytes + r.store_bytes ? "DRAM" : "SRAM";
+  if (moving > r.compute_cycles) return 2 * (r.dram_load_bytes + r.dram_store_bytes) > r.load_bytes + r.store_bytes ? "DRAM" : "SRAM";
   if (r.compute_cycles == 0) return "none";
   const std::uint64_t worst = std::max({r.mac_cycles, r.vec_cycles, r.spm_cycles});
   if (2 * worst < r.compute_cycles) return "issue";  // mostly pipeline fill: tiles too small
@@ -24,8 +24,19 @@ std::string bound_of(const soc::NpuOpRecord& r) {
   return worst == r.vec_cycles ? "vector" : "scratchpad";
 }
 
+// The operator's own events; what it shares with others (DRAM activates, clock tree, leakage) stays in the totals.
+double npu_energy_nj(const soc::NpuOpRecord& r, const sim::EnergyTable& e) {
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  const std::uint64_t moved = r.load_bytes + r.store_bytes;
+  const double pj = count(r.macs) * e.npu_mac_pj + count(r.vec_results) * e.npu_vec_pj +
+                    count(r.spm_bytes + moved) * e.npu_spm_byte_pj + count(moved) * e.noc_byte_pj +
+                    count(moved - r.dram_load_bytes - r.dram_store_bytes) * e.sram_byte_pj +
+                    count(r.dram_load_bytes) * e.dram_read_byte_pj + count(r.dram_store_bytes) * e.dram_write_byte_pj;
+  return pj * 1e-3;
+}
+
 // Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's tag.
-void add_npu_ops(const Simulation& s, Report& report) {
+void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, Report& report) {
   const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
   std::map<std::uint32_t, soc::NpuOpRecord> by_tag;
   for (const auto& job : s.soc.npu_jobs) {
@@ -45,7 +56,10 @@ void add_npu_ops(const Simulation& s, Report& report) {
       sum.load_bytes += r.load_bytes;
       sum.store_bytes += r.store_bytes;
       sum.weight_bytes += r.weight_bytes;
-      sum.dram_bytes += r.dram_bytes;
+      sum.dram_load_bytes += r.dram_load_bytes;
+      sum.dram_store_bytes += r.dram_store_bytes;
+      sum.vec_results += r.vec_results;
+      sum.spm_bytes += r.spm_bytes;
     }
   }
   for (const auto& [tag, r] : by_tag) {
@@ -62,6 +76,7 @@ void add_npu_ops(const Simulation& s, Report& report) {
     op.store_bytes = r.store_bytes;
     op.weight_bytes = r.weight_bytes;
     op.bound = bound_of(r);
+    op.energy_nj = npu_energy_nj(r, energy);
     report.npu_macs += r.macs;
     if (r.macs != op.macs)
       report.imbalances.push_back(fmt::format("{} '{}': the graph has {} MACs, the NPU did {}", op.kind, op.name,
@@ -72,7 +87,7 @@ void add_npu_ops(const Simulation& s, Report& report) {
       report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
 }
 
-void add_host_ops(const Simulation& s, Report& report) {
+void add_host_ops(const Simulation& s, const sim::EnergyTable& energy, Report& report) {
   for (const auto& record : s.inference.steps) {
     const arch::Step& step = s.executable.steps[record.step];
     if (step.kind != arch::StepKind::kHost) continue;
@@ -81,6 +96,7 @@ void add_host_ops(const Simulation& s, Report& report) {
     op.latency_ns = ns(record.end_ps - record.start_ps);
     op.cycles = cycles_of(record.end_ps - record.start_ps, s.soc.host_clock_khz);
     op.bound = "host";
+    op.energy_nj = static_cast<double>(op.cycles) * energy.host_cycle_pj * 1e-3;
     for (auto t : step.inputs)
       if (t != arch::kNoTensor) op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
     for (auto t : step.outputs) op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
@@ -140,8 +156,8 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     report.macs += op.macs;
     report.ops.push_back(std::move(row));
   }
-  add_npu_ops(s, report);
-  add_host_ops(s, report);
+  add_npu_ops(s, options.soc.energy, report);
+  add_host_ops(s, options.soc.energy, report);
   check_times(s, report);
 
   if (!s.soc.npu_jobs.empty()) {

@@ -19,7 +19,7 @@ struct OpReport {
   std::uint64_t macs = 0;
   double mac_utilisation = 0;            ///< macs / (latency in NPU cycles * MACs per cycle); 0 off the NPU
   std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;
-  double energy_nj = 0;                  ///< dynamic energy of this operator's events
+  double energy_nj = 0;                  ///< of this operator's own events; shared energy (activates, clock tree, leakage) is in the totals
   std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM, issue, host
 };
 

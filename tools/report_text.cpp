@@ -54,14 +54,14 @@ std::string op_table(const Report& r, int top) {
     if (op.latency_ns > 0) ops.push_back(&op);
   std::stable_sort(ops.begin(), ops.end(),
                    [](const OpReport* a, const OpReport* b) { return a->latency_ns > b->latency_ns; });
-  Table table({">#", "operator", "engine", ">time", ">share", ">MAC", ">util", ">moved", "bound by"});
+  Table table({">#", "operator", "engine", ">time", ">share", ">MAC", ">util", ">moved", ">energy", "bound by"});
   const std::size_t shown = std::min<std::size_t>(ops.size(), static_cast<std::size_t>(std::max(top, 0)));
   for (std::size_t i = 0; i < shown; ++i) {
     const OpReport& op = *ops[i];
     table.row({std::to_string(op.index), op.kind, op.engine, human_time(op.latency_ns),
                percent(op.latency_ns, r.latency_ns), human_count(static_cast<double>(op.macs)),
                op.engine == "npu" && op.macs ? percent(op.mac_utilisation, 1) : "-",
-               human_bytes(static_cast<double>(op.load_bytes + op.store_bytes)), op.bound});
+               human_bytes(static_cast<double>(op.load_bytes + op.store_bytes)), human_energy(op.energy_nj), op.bound});
   }
   std::string out = table.text();
   if (shown < ops.size()) out += fmt::format("  ({} more, see --top or the JSON report)\n", ops.size() - shown);
