@@ -132,6 +132,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.engine = kEngines[static_cast<int>(options.engine)];
   report.timing_only = options.timing_only;
   report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
+  report.total_ns = ns(s.soc.end_ps);
   report.host_cycles = s.soc.host_cycles;
   report.sim_wall_ms = s.inference_wall_ms;
   report.energy_nj = s.soc.energy_nj;

@@ -26,7 +26,8 @@ struct OpReport {
 struct Report {
   std::string model, soc, executable_hash, numerics, engine;
   bool timing_only = false;
-  double latency_ns = 0;
+  double latency_ns = 0;                              ///< first input copied in to last output copied out
+  double total_ns = 0;                                ///< from reset, loading included; energy covers all of it
   std::uint64_t npu_cycles = 0, host_cycles = 0;      ///< npu: first job start to last job end
   std::uint64_t npu_busy_cycles = 0;                  ///< sum over jobs
   std::uint64_t macs = 0, npu_macs = 0;

@@ -39,6 +39,7 @@ std::string report_json(const Report& r, bool reproducible) {
               {"engine", r.engine},
               {"timing_only", r.timing_only},
               {"latency_ns", r.latency_ns},
+              {"total_ns", r.total_ns},
               {"cycles", {{"npu", r.npu_cycles}, {"npu_busy", r.npu_busy_cycles}, {"host", r.host_cycles}}},
               {"macs", {{"total", r.macs}, {"npu", r.npu_macs}}},
               {"mac_utilisation", r.mac_utilisation}};

@@ -16,8 +16,8 @@ std::string summary(const Report& r) {
   std::string out;
   out += fmt::format("  latency      {:<12} {} NPU cycles, {} host cycles\n", human_time(r.latency_ns), r.npu_cycles,
                      r.host_cycles);
-  out += fmt::format("  energy       {:<12} average {:.3f} mW during the inference\n", human_energy(r.total_energy_nj),
-                     r.latency_ns > 0 ? r.total_energy_nj / r.latency_ns * 1000 : 0.0);
+  out += fmt::format("  energy       {:<12} average {:.3f} mW, loading included\n", human_energy(r.total_energy_nj),
+                     r.total_ns > 0 ? r.total_energy_nj / r.total_ns * 1000 : 0.0);
   out += fmt::format("  work         {} MAC, {} of them on the NPU at {} utilisation\n",
                      human_count(static_cast<double>(r.macs)),
                      percent(static_cast<double>(r.npu_macs), static_cast<double>(r.macs)),
