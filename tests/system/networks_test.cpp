@@ -10,6 +10,8 @@
 #include "tools/cli/common.h"
 #include "tools/files.h"
 #include "tools/report.h"
+#include "workloads/networks.h"
+#include "workloads/random.h"
 
 using namespace deputy;
 
@@ -99,5 +101,28 @@ TEST_CASE("the ECG beat classifier reproduces 93.26 % on the labelled beats") {
     CHECK(record->imbalances.empty());
     INFO(engine << ": " << right << " of " << y->size());
     CHECK(fmt::format("{:.2f}", 100.0 * static_cast<double>(right) / static_cast<double>(y->size())) == "93.26");
+  }
+}
+
+TEST_CASE("the project's own networks give the outside runtime's bytes on the SoC") {
+  for (const auto& info : workloads::networks()) {
+    auto graph = workloads::build_network(info.name);
+    REQUIRE(graph.ok());
+    auto options = wearable("npu");
+    options.numerics = Numerics::kFp32;  // the goldens come from TFLite with XNNPACK
+    for (const int seed : {1, 2, 3}) {
+      const auto input = workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, static_cast<std::uint64_t>(seed));
+      auto simulation = tools::simulate(*graph, options, {input});
+      REQUIRE(simulation.ok());
+      const std::string golden =
+          test::read_text(test::project_file(fmt::format("tests/goldens/{}/output{}.bin", info.name, seed)));
+      const auto& output = simulation->outputs[0];
+      INFO(info.name << " seed " << seed);
+      REQUIRE(golden.size() == output.size());
+      CHECK(std::memcmp(golden.data(), output.data(), output.size()) == 0);
+      const auto report = tools::make_report(*simulation, options);
+      CHECK(report.imbalances.empty());
+      CHECK(report.kernel_events < 200000);
+    }
   }
 }
