@@ -173,7 +173,8 @@ std::string stats_page() {
 }
 
 std::map<std::string, std::string> reference_pages() {
-  return {{"instructions.md", instructions_page()},
+  return {{"executable.md", kGenerated + executable_page()},
+          {"instructions.md", instructions_page()},
           {"registers.md", registers_page()},
           {"params.md", params_page()},
           {"stats.md", stats_page()},

@@ -13,6 +13,8 @@ std::string list_stats();
 std::string list_registers();
 std::string list_instructions();
 
+std::string executable_page();    ///< reference_executable.cpp
+
 /// File name below docs/reference -> Markdown.
 std::map<std::string, std::string> reference_pages();
 
