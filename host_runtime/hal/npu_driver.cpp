@@ -76,8 +76,7 @@ base::Status NpuDriver::reset() {
   if (status != 0)
     return hardware_fault(fmt::format("STATUS still reads {:#x} after a reset", status),
                           "the engine does not answer");
-  for (int region = 0; region < arch::kRegionCount; ++region)
-    if (bindings_[static_cast<std::size_t>(region)].bytes != 0) program(region);
+  program_regions();
   write(reg::kIrqEnable, arch::kIrqDone | arch::kIrqFailed);
   intc_.acknowledge(arch::IrqLine::kNpu);
   return {};
@@ -87,13 +86,15 @@ void NpuDriver::bind(int region, std::uint64_t address, std::uint64_t bytes) {
   DEPUTY_CHECK(region >= 0 && region < arch::kRegionCount, "no such region");
   DEPUTY_CHECK(bytes <= 0xFFFFFFFF, "a region's size is a 32-bit register");
   bindings_[static_cast<std::size_t>(region)] = {address, bytes};
-  program(region);
 }
 
-void NpuDriver::program(int region) {
-  const Binding& b = bindings_[static_cast<std::size_t>(region)];
-  write64(reg::kBase0Lo + 8 * static_cast<std::uint32_t>(region), b.address);
-  write(reg::kSize0 + 4 * static_cast<std::uint32_t>(region), static_cast<std::uint32_t>(b.bytes));
+void NpuDriver::program_regions() {
+  for (std::uint32_t region = 0; region < bindings_.size(); ++region) {
+    const Binding& b = bindings_[region];
+    if (b.bytes == 0) continue;
+    write64(reg::kBase0Lo + 8 * region, b.address);
+    write(reg::kSize0 + 4 * region, static_cast<std::uint32_t>(b.bytes));
+  }
 }
 
 base::Status NpuDriver::submit(std::uint64_t address, std::uint64_t bytes) {
@@ -105,6 +106,8 @@ base::Status NpuDriver::submit(std::uint64_t address, std::uint64_t bytes) {
     return recovered(hardware_fault(
         fmt::format("the engine is running a job nobody submitted (STATUS {:#x})", status),
         "it was reset; run again"));
+  // Another driver of this engine may have bound its own memory since the last job.
+  program_regions();
   write64(reg::kQBaseLo, address);
   write(reg::kQSize, static_cast<std::uint32_t>(bytes));
   write(reg::kCmd, 1);

@@ -30,7 +30,8 @@ class NpuDriver {
   /// Drops any job, clears the registers, and programs the regions and the interrupt again.
   base::Status reset();
 
-  /// Makes region `region` of later jobs be these bytes.
+  /// Makes region `region` of this driver's later jobs be these bytes. Every job programs its own
+  /// regions, so sessions may share the engine.
   void bind(int region, std::uint64_t address, std::uint64_t bytes);
 
   /// Starts the command stream at `address`. One job at a time: wait() must have returned.
@@ -51,7 +52,7 @@ class NpuDriver {
   std::uint32_t read(std::uint32_t offset) const;
   void write(std::uint32_t offset, std::uint32_t value);
   void write64(std::uint32_t low_offset, std::uint64_t value);
-  void program(int region);
+  void program_regions();
   base::Error fault(std::uint32_t status);
   base::Error time_out();
   /// Resets after a failure; a failing reset is added to the failure's account.

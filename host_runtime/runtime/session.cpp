@@ -30,8 +30,8 @@ class SynchronousSession final : public Session {
 
   base::Status run(std::span<const std::vector<std::uint8_t>> inputs) override {
     state_ = State::kFailed;
-    if (port_.functional()) DEPUTY_TRY(check_inputs(inputs));
     record_ = {};
+    if (port_.functional()) DEPUTY_TRY(check_inputs(inputs));
     record_.start_ps = port_.now_ps();
     copy_in(inputs);
     for (std::uint32_t i = 0; i < executable().steps.size(); ++i) {

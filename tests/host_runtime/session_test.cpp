@@ -145,6 +145,24 @@ TEST_CASE("host and NPU steps run in order, again and again") {
   CHECK(r.steps[1].end_ps <= r.end_ps);
 }
 
+TEST_CASE("two sessions share one NPU without touching each other's memory") {
+  FakePort port;
+  act_as_npu(port);
+  const auto first = load(port, sample(true));
+  REQUIRE(first->run(std::vector<Bytes>{ramp(10)}).ok());
+  {
+    const auto second = load(port, sample(true));
+    REQUIRE(second->run(std::vector<Bytes>{ramp(20)}).ok());
+    REQUIRE(first->run(std::vector<Bytes>{ramp(30)}).ok());
+    CHECK(*first->read_tensor(2) == relu(ramp(30)));
+    CHECK(*second->read_tensor(2) == relu(ramp(20)));
+    REQUIRE(second->run(std::vector<Bytes>{ramp(40)}).ok());
+    CHECK(*second->read_tensor(2) == relu(ramp(40)));
+  }
+  REQUIRE(first->run(std::vector<Bytes>{ramp(50)}).ok());  // the second one's memory is gone
+  CHECK(*first->read_tensor(2) == relu(ramp(50)));
+}
+
 TEST_CASE("exactly the needed bytes are charged, cleaned and invalidated") {
   for (const bool functional : {true, false}) {
     FakePort port;
@@ -217,6 +235,9 @@ TEST_CASE("wrong inputs are refused by name") {
         "the model takes 1 inputs, 0 were given");
   const auto status = session->run(std::vector<Bytes>{Bytes(99)});
   CHECK(status.error().kind == base::ErrorKind::kInput);
+  REQUIRE(session->run(std::vector<Bytes>{ramp(0)}).ok());
+  CHECK(!session->run(std::vector<Bytes>{Bytes(99)}).ok());
+  CHECK(session->record().steps.empty());  // not those of the run before
   CHECK(status.error().text().rfind("input 0 'in': 100 bytes expected (int8 1x100), 99 given", 0) ==
         0);
 }
