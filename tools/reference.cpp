@@ -64,6 +64,9 @@ std::string encoding_rows(int first_word) {
   return out;
 }
 
+// By arch::Queue.
+constexpr const char* kQueues[] = {"control", "load", "compute", "store"};
+
 const std::vector<std::string> kEncodingTitles = {"field", "word", "bits", "sign", "unit", "meaning"};
 
 std::string instructions_page() {
@@ -71,7 +74,6 @@ std::string instructions_page() {
   out += "Little-endian 32-bit words. Every instruction starts with the header.\n\n## Header\n\n";
   out += markdown_head(kEncodingTitles) + encoding_rows<arch::Header>(0);
   arch::for_each_instruction([&]<class T>(T) {
-    constexpr const char* kQueues[] = {"control", "load", "compute", "store"};
     out += fmt::format("\n## {} (0x{:02X})\n\n{}. Queue: {}. Length: {} words.\n", T::kName, static_cast<int>(T::kOpcode),
                        T::kDoc, kQueues[static_cast<int>(T::kQueue)], arch::kHeaderWords + arch::packed_words<T>());
     if (arch::packed_words<T>() > 0)
@@ -147,7 +149,6 @@ std::string list_registers() {
 std::string list_instructions() {
   Table table({"instruction", ">opcode", "queue", ">words", "what"});
   arch::for_each_instruction([&]<class T>(T) {
-    constexpr const char* kQueues[] = {"control", "load", "compute", "store"};
     table.row({T::kName, fmt::format("0x{:02X}", static_cast<int>(T::kOpcode)), kQueues[static_cast<int>(T::kQueue)],
                std::to_string(arch::kHeaderWords + arch::packed_words<T>()), T::kDoc});
   });

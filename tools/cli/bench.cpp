@@ -74,8 +74,7 @@ base::Status bench(const CommonOptions& common, const BenchCommand& command) {
 }  // namespace
 
 int bench_command(const CommonOptions& common, const BenchCommand& command) {
-  const base::Status status = bench(common, command);
-  return status.ok() ? 0 : fail(status.error());
+  return finish(bench(common, command));
 }
 
 }  // namespace deputy::tools

@@ -59,5 +59,7 @@ int reference_command(const std::string& folder);
 
 /// Prints "deputy: <error>" to stderr and returns its exit code.
 int fail(const base::Error& error);
+/// 0, or fail() with the error.
+int finish(const base::Status& status);
 
 }  // namespace deputy::tools

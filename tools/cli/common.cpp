@@ -19,6 +19,8 @@ int fail(const base::Error& error) {
   return static_cast<int>(error.kind);
 }
 
+int finish(const base::Status& status) { return status.ok() ? 0 : fail(status.error()); }
+
 base::Result<std::string> find_soc(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ec;

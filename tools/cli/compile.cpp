@@ -63,8 +63,6 @@ base::Status inspect(const CommonOptions& common, const std::string& model) {
   return {};
 }
 
-int finish(const base::Status& status) { return status.ok() ? 0 : fail(status.error()); }
-
 }  // namespace
 
 int compile_command(const CommonOptions& common, const CompileCommand& command) { return finish(compile(common, command)); }

@@ -31,8 +31,6 @@ base::Status write_reference(const std::string& folder) {
   return {};
 }
 
-int finish(const base::Status& status) { return status.ok() ? 0 : fail(status.error()); }
-
 }  // namespace
 
 int list_command(const std::string& what) {

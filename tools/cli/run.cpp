@@ -100,8 +100,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
 }  // namespace
 
 int run_command(const CommonOptions& common, const RunOptions& options) {
-  const base::Status status = run(common, options);
-  return status.ok() ? 0 : fail(status.error());
+  return finish(run(common, options));
 }
 
 }  // namespace deputy::tools
