@@ -4,6 +4,7 @@
 #include "tools/cli/common.h"
 #include "tools/report.h"
 #include "workloads/networks.h"
+#include "tests/support/source_dir.h"
 
 // libsystemc refers to it; the benchmark library's main() is used instead.
 extern "C" int sc_main(int, char**) { return 0; }
@@ -14,7 +15,7 @@ using namespace deputy;
 
 void run_network(benchmark::State& state, const std::string& name, bool timing_only) {
   tools::CommonOptions common;
-  common.soc = std::string(DEPUTY_SOURCE_DIR) + "/configs/soc/wearable.yaml";
+  common.soc = tests::source_dir() + "/configs/soc/wearable.yaml";
   auto options = tools::simulate_options(common);
   auto graph = workloads::build_network(name);
   if (!options.ok() || !graph.ok()) return state.SkipWithError("cannot build the network");

@@ -7,11 +7,12 @@
 #include <fstream>
 #include <iterator>
 #include <vector>
+#include "tests/support/source_dir.h"
 
 namespace deputy::delegate::testing {
 
 inline std::filesystem::path shared_data() {
-  return std::filesystem::path(DEPUTY_SOURCE_DIR) / ".." / "shared" / "data";
+  return std::filesystem::path(tests::source_dir()) / ".." / "shared" / "data";
 }
 
 inline std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {

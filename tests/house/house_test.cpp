@@ -6,9 +6,10 @@
 #include <sstream>
 
 #include "tests/house/include_rules.h"
+#include "tests/support/source_dir.h"
 
 namespace {
-const std::filesystem::path kTop = DEPUTY_SOURCE_DIR;
+const std::filesystem::path kTop = deputy::tests::source_dir();
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

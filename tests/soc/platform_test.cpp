@@ -11,6 +11,7 @@
 #include "arch/isa.h"
 #include "arch/memory_map.h"
 #include "arch/registers.h"
+#include "tests/support/source_dir.h"
 
 namespace deputy::soc_test {
 namespace {
@@ -19,7 +20,7 @@ using soc::Platform;
 using soc::RunRecord;
 
 soc::SocConfig wearable() {
-  auto config = soc::load_soc_config(DEPUTY_SOURCE_DIR "/configs/soc/wearable.yaml", {});
+  auto config = soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml", {});
   if (!config.ok()) FAIL(config.error().text());
   return *config;
 }

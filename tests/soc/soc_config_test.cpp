@@ -4,11 +4,12 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include "tests/support/source_dir.h"
 
 namespace deputy::soc_test {
 namespace {
 
-const std::string kConfigs = DEPUTY_SOURCE_DIR "/configs/soc";
+const std::string kConfigs = tests::source_dir() + "/configs/soc";
 
 base::Result<soc::SocConfig> parse(const std::string& text) {
   auto config = base::Config::from_text(text, "t.yaml");

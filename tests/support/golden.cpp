@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/check.h"
+#include "tests/support/source_dir.h"
 
 namespace deputy::tests {
 namespace {
@@ -64,7 +65,7 @@ std::vector<GoldenTensor> tensors(const json& list) {
 }  // namespace
 
 std::optional<std::string> shared_data_dir() {
-  const std::string dir = std::string(DEPUTY_SOURCE_DIR) + "/../shared/data";
+  const std::string dir = tests::source_dir() + "/../shared/data";
   if (std::filesystem::exists(dir + "/manifest.json")) return dir;
   return std::nullopt;
 }

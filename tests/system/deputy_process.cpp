@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include "tests/support/source_dir.h"
 
 // libsystemc refers to it; Catch2's main() is used instead.
 extern "C" int sc_main(int, char**) { return 0; }
@@ -36,7 +37,7 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-std::string project_file(const std::string& name) { return std::string(DEPUTY_SOURCE_DIR) + "/" + name; }
+std::string project_file(const std::string& name) { return tests::source_dir() + "/" + name; }
 
 std::string shared_data(const std::string& name) {
   const std::string path = project_file("../shared/data/" + name);

@@ -13,12 +13,13 @@
 #include "delegate/ir/graph.h"
 #include "tests/support/golden.h"
 #include "tests/support/interpreter.h"
+#include "tests/support/source_dir.h"
 
 namespace {
 
 using namespace deputy;
 
-const std::string kFolder = std::string(DEPUTY_SOURCE_DIR) + "/workloads/ecg/";
+const std::string kFolder = tests::source_dir() + "/workloads/ecg/";
 constexpr std::size_t kBeats = 1600, kWindow = 256, kClasses = 5;
 // Held-out beats that the int8 network gets right: heldout.int8.correct in results.json.
 constexpr int kCorrect = 1578;

@@ -13,12 +13,13 @@
 #include "tests/support/interpreter.h"
 #include "workloads/networks.h"
 #include "workloads/random.h"
+#include "tests/support/source_dir.h"
 
 using namespace deputy;
 
 namespace {
 
-const std::string kFolder = std::string(DEPUTY_SOURCE_DIR) + "/tests/goldens/";
+const std::string kFolder = tests::source_dir() + "/tests/goldens/";
 using Bytes = std::vector<std::uint8_t>;
 
 std::string fnv1a64(const Bytes& bytes) {
