@@ -7,6 +7,7 @@
 #include "arch/npu_config.h"
 #include "base/result.h"
 #include "delegate/ir/graph.h"
+#include "delegate/optimisations.h"
 
 namespace deputy::delegate {
 
@@ -26,6 +27,8 @@ struct CompileOptions {
   bool keep_all_tensors = false;              ///< every tensor gets storage of its own, for inspection
   std::uint64_t sram_bytes = 1 << 20;         ///< shared SRAM the fast arena may use
   MemoryEstimate memory;
+  Optimisations optimisations;
+  Effort effort = Effort::kFull;
 };
 
 /// Compiles a valid graph. Errors: kUnsupported when neither engine takes an operator (named, with the
