@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/fusion/kernel.h"
 #include "delegate/partition/placement.h"
 #include "delegate/partition/schedule.h"
 #include "delegate/passes/check_memory_plan.h"
@@ -31,6 +32,9 @@ class Compiler {
     if (options_.engine == EnginePolicy::kAuto &&
         demote_small_groups(graph_, schedule_, placements_))
       schedule_ = make_schedule(graph_, placements_);
+    for (const Group& group : schedule_.groups)
+      kernels_.push_back(group.engine == Engine::kNpu ? plan_kernels(graph_, group, options_)
+                                                      : std::vector<Kernel>());
     describe_ops();
     place_tensors();
     for (std::size_t g = 0; g < schedule_.groups.size(); ++g)
@@ -73,9 +77,10 @@ class Compiler {
     }
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
+    views_.resize(graph_.tensors.size());
     roots_ = storage_roots(graph_, placements_);
     const MemoryPlan plan = plan_memory(
-        live_ranges(graph_, schedule_, roots_, options_.keep_all_tensors), options_.sram_bytes);
+        live_ranges(graph_, actions(), roots_, options_.keep_all_tensors), options_.sram_bytes);
     out_.fast_arena_bytes = plan.fast_bytes, out_.slow_arena_bytes = plan.slow_bytes;
     std::vector<const PlannedBuffer*> buffer_of(graph_.tensors.size(), nullptr);
     for (const PlannedBuffer& buffer : plan.buffers)
@@ -83,6 +88,7 @@ class Compiler {
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
       const PlannedBuffer* buffer = buffer_of[static_cast<std::size_t>(roots_[i])];
       if (!buffer) continue;
+      views_[i] = dense_view(graph_.tensors[i].desc, {buffer->region, buffer->offset});
       out_.tensors[i].placement = arch::Placement::kRegion;
       out_.tensors[i].region = buffer->region;
       out_.tensors[i].offset = buffer->offset;
@@ -95,6 +101,18 @@ class Compiler {
           if (id != kNoTensor) last_use_[static_cast<std::size_t>(root(id))] = g;
     for (const TensorId id : graph_.outputs)
       last_use_[static_cast<std::size_t>(root(id))] = schedule_.groups.size();
+  }
+
+  // What runs, in order: kernels and host operators.
+  std::vector<Action> actions() const {
+    std::vector<Action> out;
+    for (std::size_t g = 0; g < schedule_.groups.size(); ++g) {
+      for (const Kernel& kernel : kernels_[g]) out.push_back({kernel.reads, kernel.writes});
+      if (schedule_.groups[g].engine == Engine::kNpu) continue;
+      for (const std::size_t op : schedule_.groups[g].ops)
+        out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs});
+    }
+    return out;
   }
 
   TensorId root(TensorId id) const { return roots_[static_cast<std::size_t>(id)]; }
@@ -117,24 +135,23 @@ class Compiler {
   }
 
   void add_npu_step(std::size_t g) {
-    const Group& group = schedule_.groups[g];
     ProgramBuilder builder(options_.npu);
-    Lowering context{graph_, options_, out_.tensors, constants_, builder, tilings_};
+    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
     std::set<TensorId> written, read;
     arch::Step step;
     step.kind = arch::StepKind::kNpu;
     step.program = static_cast<std::uint32_t>(out_.programs.size());
     arch::Program program;
-    for (const std::size_t index : group.ops) {
-      const Op& op = graph_.ops[index];
-      builder.set_tag(static_cast<std::uint16_t>(index));
-      lower(context, op);
-      program.source_ops.push_back(static_cast<std::uint32_t>(index));
-      for (const TensorId id : op.inputs)
-        if (id != kNoTensor && !graph_.tensor(id).constant && read.insert(root(id)).second &&
+    for (const Kernel& kernel : kernels_[g]) {
+      builder.set_tag(static_cast<std::uint16_t>(kernel.main));
+      lower(context, kernel);
+      for (const std::size_t op : kernel.ops)
+        program.source_ops.push_back(static_cast<std::uint32_t>(op));
+      for (const TensorId id : kernel.reads)
+        if (!graph_.tensor(id).constant && read.insert(root(id)).second &&
             !written.contains(root(id)))
           step.inputs.push_back(static_cast<std::uint32_t>(id));
-      for (const TensorId id : op.outputs) {
+      for (const TensorId id : kernel.writes) {
         written.insert(id);
         if (options_.keep_all_tensors || last_use_[static_cast<std::size_t>(id)] > g)
           step.outputs.push_back(static_cast<std::uint32_t>(id));
@@ -149,7 +166,9 @@ class Compiler {
   const CompileOptions& options_;
   std::vector<OpPlacement> placements_;
   Schedule schedule_;
-  std::vector<TensorId> roots_;  // whose storage each tensor uses
+  std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
+  std::vector<TensorId> roots_;               // whose storage each tensor uses
+  std::vector<TensorView> views_;             // of every tensor that is no constant
   ConstantPool constants_;
   TilingCache tilings_;
   std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it

@@ -1,13 +1,26 @@
 #include "delegate/codegen/lower.h"
 
+#include "base/check.h"
+
 namespace deputy::delegate {
 
 using arch::OpKind;
 
-MemoryRef Lowering::memory(TensorId id) {
-  if (tensor(id).constant) place_constant(graph, id, tensors, constants);
+TensorView Lowering::view(TensorId id) {
+  if (!tensor(id).constant) return views[static_cast<std::size_t>(id)];
+  place_constant(graph, id, tensors, constants);
   const arch::PlacedTensor& place = tensors[static_cast<std::size_t>(id)];
-  return {place.region, place.offset};
+  return dense_view(place.desc, {place.region, place.offset});
+}
+
+MemoryRef Lowering::memory(TensorId id) {
+  const TensorView v = view(id);
+  DEPUTY_CHECK(v.stored && is_dense(v, tensor(id).desc), "a dense tensor is needed");
+  return v.at;
+}
+
+MapView Lowering::map(TensorId id, std::int64_t h, std::int64_t w, std::int64_t c) {
+  return map_view(view(id), tensor(id).desc, h, w, c);
 }
 
 void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTensor>& tensors,
@@ -19,7 +32,8 @@ void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTen
   place.offset = constants.add(graph.tensor(id).data);
 }
 
-void lower(Lowering& context, const Op& op) {
+void lower(Lowering& context, const Kernel& kernel) {
+  const Op& op = kernel.main_op(context.graph);
   switch (op.kind) {
     case OpKind::CONV_2D:
     case OpKind::DEPTHWISE_CONV_2D:

@@ -8,6 +8,8 @@
 #include "delegate/codegen/program_builder.h"
 #include "delegate/codegen/tile_search.h"
 #include "delegate/compile.h"
+#include "delegate/codegen/views.h"
+#include "delegate/fusion/kernel.h"
 #include "delegate/ir/graph.h"
 
 namespace deputy::delegate {
@@ -17,15 +19,19 @@ struct Lowering {
   const Graph& graph;
   const CompileOptions& options;
   std::vector<arch::PlacedTensor>& tensors;  ///< arenas are placed; constants when first used
+  const std::vector<TensorView>& views;      ///< of every tensor that is no constant
   ConstantPool& constants;
   ProgramBuilder& program;
   TilingCache& tilings;
 
   const Tensor& tensor(TensorId id) const { return graph.tensor(id); }
-  /// Where the tensor starts; a constant gets its place now.
+  /// How the tensor lies in memory; a constant gets its place now.
+  TensorView view(TensorId id);
+  /// Where a dense tensor starts; a constant gets its place now.
   MemoryRef memory(TensorId id);
+  MapView map(TensorId id, std::int64_t h, std::int64_t w, std::int64_t c);
   bool in_sram(TensorId id) const {
-    return tensors[static_cast<std::size_t>(id)].region == arch::Region::kFastArena;
+    return views[static_cast<std::size_t>(id)].at.region == arch::Region::kFastArena;
   }
 };
 
@@ -33,8 +39,8 @@ struct Lowering {
 void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTensor>& tensors,
                     ConstantPool& constants);
 
-/// Emits the instructions of `op`.
-void lower(Lowering& context, const Op& op);
+/// Emits the instructions of `kernel`.
+void lower(Lowering& context, const Kernel& kernel);
 
 void lower_window(Lowering& context,
                   const Op& op);  ///< convolutions, fully connected, pooling, mean

@@ -4,6 +4,7 @@
 
 #include "arch/kernel_rules.h"
 #include "arch/numerics.h"
+#include "base/check.h"
 #include "delegate/codegen/lower.h"
 
 namespace deputy::delegate {
@@ -16,16 +17,24 @@ struct EltwiseDim {
   std::int64_t a = 0, b = 0, out = 0;  // bytes from one index to the next; 0: broadcast
 };
 
-std::vector<EltwiseDim> merged_dims(const Shape& a, const Shape& b, const Shape& out) {
-  const auto size_at = [&](const Shape& s, std::size_t i) -> std::int64_t {
-    return i + s.size() < out.size() ? 1 : s[i + s.size() - out.size()];
-  };
+// An operand's shape with its strides in memory.
+struct Layout {
+  const Shape& shape;
+  TensorView view;
+  // The stride along dimension i of the output; 0 where the operand is broadcast.
+  std::int64_t stride(std::size_t i, std::size_t out_rank) const {
+    if (i + shape.size() < out_rank) return 0;
+    const std::size_t own = i + shape.size() - out_rank;
+    return shape[own] == 1 ? 0 : view.strides[own];
+  }
+};
+
+std::vector<EltwiseDim> merged_dims(const Layout& a, const Layout& b, const Layout& out) {
+  const Shape& shape = out.shape;
   std::vector<EltwiseDim> dims;  // innermost first
-  std::int64_t stride_a = 1, stride_b = 1, stride_out = 1;
-  for (std::size_t i = out.size(); i-- > 0;) {
-    EltwiseDim d{out[i], size_at(a, i) == 1 ? 0 : stride_a, size_at(b, i) == 1 ? 0 : stride_b,
-                 stride_out};
-    stride_a *= size_at(a, i), stride_b *= size_at(b, i), stride_out *= out[i];
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    EltwiseDim d{shape[i], a.stride(i, shape.size()), b.stride(i, shape.size()),
+                 out.view.strides[i]};
     if (d.size == 1) continue;
     if (!dims.empty()) {
       EltwiseDim& inner = dims.back();
@@ -130,18 +139,23 @@ class Operand {
   Key held_;
 };
 
+Layout layout(Lowering& context, TensorId id) {
+  Layout out{context.tensor(id).desc.shape, context.view(id)};
+  DEPUTY_CHECK(out.view.stored && out.view.ring == 0, "an operand without whole storage");
+  return out;
+}
+
 class EltwiseEmitter {
  public:
   EltwiseEmitter(Lowering& context, const Op& op)
       : program_(context.program),
-        dims_(merged_dims(context.tensor(op.inputs[0]).desc.shape,
-                          context.tensor(op.inputs[1]).desc.shape,
-                          context.tensor(op.outputs[0]).desc.shape)),
+        dims_(merged_dims(layout(context, op.inputs[0]), layout(context, op.inputs[1]),
+                          layout(context, op.outputs[0]))),
         math_(eltwise_math(context, op)),
-        out_(context.memory(op.outputs[0])),
+        out_(context.view(op.outputs[0]).at),
         inner_(dims_.end() - 3),
-        a_(context.memory(op.inputs[0]), inner_[0].a, inner_[1].a, inner_[2].a),
-        b_(context.memory(op.inputs[1]), inner_[0].b, inner_[1].b, inner_[2].b),
+        a_(context.view(op.inputs[0]).at, inner_[0].a, inner_[1].a, inner_[2].a),
+        b_(context.view(op.inputs[1]).at, inner_[0].b, inner_[1].b, inner_[2].b),
         square_(op.inputs[0] == op.inputs[1]) {
     choose_tile(context.options.npu.spm.bytes);
     const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_),

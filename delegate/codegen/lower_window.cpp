@@ -5,6 +5,7 @@
 #include "arch/numerics.h"
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/codegen/map_transfer.h"
 #include "delegate/ops/window_ops.h"
 
 namespace deputy::delegate {
@@ -68,8 +69,8 @@ class WindowEmitter {
       : context_(context),
         s_(shape),
         math_(window_math(context, op, shape)),
-        ifm_(context.memory(op.inputs[0])),
-        ofm_(context.memory(op.outputs[0])) {
+        ifm_(context.map(op.inputs[0], shape.ih, shape.iw, shape.ic)),
+        ofm_(context.map(op.outputs[0], shape.oh, shape.ow, shape.oc)) {
     if (!s_.has_weights()) return;
     weights_ = context.memory(op.inputs[1]);
     params_ = {arch::Region::kConstants, context.constants.add(channel_params(context, op, shape))};
@@ -99,10 +100,6 @@ class WindowEmitter {
   }
 
  private:
-  static MemoryRef shifted(MemoryRef ref, std::int64_t bytes) {
-    ref.offset += static_cast<std::uint64_t>(bytes);
-    return ref;
-  }
   void load_weights(const WindowStep& step, std::uint32_t spm) {
     const std::int64_t taps = s_.kh * s_.kw, outputs = step.o1 - step.o0;
     if (s_.kind == WindowKind::kConv)  // OHWI
@@ -119,26 +116,20 @@ class WindowEmitter {
                           arch::Traffic::kParams);
   }
   void load_ifm(const WindowStep& step, std::uint32_t spm) {
-    const std::int64_t row = s_.iw * s_.ic;
-    const std::int64_t offset =
-        (step.n * s_.ih + step.rows.begin) * row + step.columns.begin * s_.ic + step.c0;
-    context_.program.load(
-        shifted(ifm_, offset), spm,
-        Box::dense(step.rows.size(), step.columns.size(), step.c1 - step.c0, row, s_.ic),
-        arch::Traffic::kFeatureMap);
+    load_map(context_.program, ifm_,
+             {step.n, step.rows.begin, step.rows.end, step.columns.begin, step.columns.end, step.c0,
+              step.c1},
+             spm);
   }
   void store_ofm(const WindowStep& step, std::uint32_t spm) {
-    const std::int64_t row = s_.ow * s_.oc;
-    const std::int64_t offset = (step.n * s_.oh + step.y0) * row + step.x0 * s_.oc + step.o0;
-    context_.program.store(
-        shifted(ofm_, offset), spm,
-        Box::dense(step.y1 - step.y0, step.x1 - step.x0, step.o1 - step.o0, row, s_.oc));
+    store_map(context_.program, ofm_,
+              {step.n, step.y0, step.y1, step.x0, step.x1, step.o0, step.o1}, spm);
   }
 
   Lowering& context_;
   const WindowShape s_;
   const WindowMath math_;
-  const MemoryRef ifm_, ofm_;
+  const MapView ifm_, ofm_;
   MemoryRef weights_, params_;
 };
 

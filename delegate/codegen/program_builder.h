@@ -8,17 +8,11 @@
 #include <vector>
 
 #include "arch/isa.h"
-#include "arch/memory_map.h"
 #include "arch/npu_config.h"
 #include "delegate/codegen/hazards.h"
+#include "delegate/codegen/views.h"
 
 namespace deputy::delegate {
-
-/// Where a tensor starts in system memory.
-struct MemoryRef {
-  arch::Region region = arch::Region::kConstants;
-  std::uint64_t offset = 0;
-};
 
 /// A copy of planes x rows x row_bytes between system memory and the scratchpad; strides in bytes.
 struct Box {

@@ -44,9 +44,9 @@ std::vector<TensorId> storage_roots(const Graph& graph,
   return roots;
 }
 
-std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule,
+std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>& actions,
                                    const std::vector<TensorId>& roots, bool keep_all) {
-  const auto last = static_cast<std::ptrdiff_t>(schedule.order.size());
+  const auto last = static_cast<std::ptrdiff_t>(actions.size());
   constexpr std::ptrdiff_t kNever = std::numeric_limits<std::ptrdiff_t>::max();
   std::vector<LiveRange> all(graph.tensors.size(), {kNoTensor, kNever, -1, 0});
   const auto touch = [&](TensorId id, std::ptrdiff_t at) {
@@ -56,9 +56,9 @@ std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule,
   };
   for (const TensorId id : graph.inputs) touch(id, -1);
   for (std::ptrdiff_t at = 0; at < last; ++at) {
-    const Op& op = graph.ops[schedule.order[static_cast<std::size_t>(at)]];
-    for (const TensorId id : op.inputs) touch(id, at);
-    for (const TensorId id : op.outputs) touch(id, at);
+    const Action& action = actions[static_cast<std::size_t>(at)];
+    for (const TensorId id : action.reads) touch(id, at);
+    for (const TensorId id : action.writes) touch(id, at);
   }
   for (const TensorId id : graph.outputs) touch(id, last);
 

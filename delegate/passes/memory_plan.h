@@ -8,6 +8,7 @@
 #include "arch/memory_map.h"
 #include "delegate/compile.h"
 #include "delegate/ir/graph.h"
+#include "delegate/fusion/kernel.h"
 #include "delegate/partition/schedule.h"
 
 namespace deputy::delegate {
@@ -16,15 +17,15 @@ namespace deputy::delegate {
 /// operators.
 std::vector<TensorId> storage_roots(const Graph& graph, const std::vector<OpPlacement>& placements);
 
-/// A buffer that must stay intact from `begin` to `end`, both included: positions in
-/// Schedule::order. Graph inputs are there from -1; graph outputs stay until order.size().
+/// A buffer that must stay intact from `begin` to `end`, both included: positions among the actions.
+/// Graph inputs are there from -1; graph outputs stay until actions.size().
 struct LiveRange {
   TensorId tensor = kNoTensor;  ///< a root
   std::ptrdiff_t begin = 0, end = 0;
   std::uint64_t bytes = 0;
   bool overlaps(const LiveRange& other) const { return begin <= other.end && other.begin <= end; }
 };
-std::vector<LiveRange> live_ranges(const Graph& graph, const Schedule& schedule,
+std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>& actions,
                                    const std::vector<TensorId>& roots, bool keep_all);
 
 struct PlannedBuffer {
