@@ -40,7 +40,7 @@ inline constexpr int kSectionCount = 6;
 
 enum class Placement : std::uint8_t {
   kRegion = 0,  ///< at `region` + `offset`
-  kNone = 1,    ///< no storage: lived only inside the NPU
+  kNone = 1,    ///< no dense storage: lived inside the NPU, or as a strided part of another tensor
 };
 
 /// A tensor with its place. Aliases (RESHAPE) are tensors with the same place.

@@ -78,20 +78,24 @@ class Compiler {
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
     views_.resize(graph_.tensors.size());
-    roots_ = storage_roots(graph_, placements_);
+    storage_ = plan_storage(graph_, storage_wishes());
     const MemoryPlan plan = plan_memory(
-        live_ranges(graph_, actions(), roots_, options_.keep_all_tensors), options_.sram_bytes);
+        live_ranges(graph_, actions(), storage_, options_.keep_all_tensors), options_.sram_bytes);
     out_.fast_arena_bytes = plan.fast_bytes, out_.slow_arena_bytes = plan.slow_bytes;
     std::vector<const PlannedBuffer*> buffer_of(graph_.tensors.size(), nullptr);
     for (const PlannedBuffer& buffer : plan.buffers)
       buffer_of[static_cast<std::size_t>(buffer.range.tensor)] = &buffer;
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
-      const PlannedBuffer* buffer = buffer_of[static_cast<std::size_t>(roots_[i])];
-      if (!buffer) continue;
-      views_[i] = dense_view(graph_.tensors[i].desc, {buffer->region, buffer->offset});
+      const Storage& storage = storage_.tensors[i];
+      const PlannedBuffer* buffer = buffer_of[static_cast<std::size_t>(storage.root)];
+      if (!buffer || !storage.stored) continue;
+      views_[i] = {shifted({buffer->region, buffer->offset}, storage.offset), storage.strides,
+                   storage.ring, true};
+      // The runtime copies tensors that are dense; the others it has no use for.
+      if (!is_dense(views_[i], graph_.tensors[i].desc)) continue;
       out_.tensors[i].placement = arch::Placement::kRegion;
-      out_.tensors[i].region = buffer->region;
-      out_.tensors[i].offset = buffer->offset;
+      out_.tensors[i].region = views_[i].at.region;
+      out_.tensors[i].offset = views_[i].at.offset;
     }
     // Which group needs each buffer last, for the outputs of NPU steps.
     last_use_.assign(graph_.tensors.size(), 0);
@@ -101,6 +105,19 @@ class Compiler {
           if (id != kNoTensor) last_use_[static_cast<std::size_t>(root(id))] = g;
     for (const TensorId id : graph_.outputs)
       last_use_[static_cast<std::size_t>(root(id))] = schedule_.groups.size();
+  }
+
+  // How the tensors share storage.
+  StorageWishes storage_wishes() const {
+    StorageWishes wishes;
+    for (const std::size_t index : schedule_.order)
+      if (placements_[index].engine == Engine::kAlias)
+        wishes.aliases.emplace_back(graph_.ops[index].outputs[0], graph_.ops[index].inputs[0]);
+    for (const std::vector<Kernel>& kernels : kernels_) {
+      const std::vector<TensorId> inside = unstored_tensors(graph_, kernels);
+      wishes.unstored.insert(wishes.unstored.end(), inside.begin(), inside.end());
+    }
+    return wishes;
   }
 
   // What runs, in order: kernels and host operators.
@@ -115,7 +132,15 @@ class Compiler {
     return out;
   }
 
-  TensorId root(TensorId id) const { return roots_[static_cast<std::size_t>(id)]; }
+  TensorId root(TensorId id) const { return storage_.root(id); }
+
+  // The tensor that stands for `id` in a step: parts without a dense place are named by their
+  // whole.
+  std::uint32_t placed(TensorId id) const {
+    const bool own =
+        out_.tensors[static_cast<std::size_t>(id)].placement == arch::Placement::kRegion;
+    return static_cast<std::uint32_t>(own ? id : root(id));
+  }
 
   void add_host_steps(std::size_t g) {
     for (const std::size_t index : schedule_.groups[g].ops) {
@@ -138,6 +163,7 @@ class Compiler {
     ProgramBuilder builder(options_.npu);
     Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
     std::set<TensorId> written, read;
+    std::set<std::uint32_t> outputs;
     arch::Step step;
     step.kind = arch::StepKind::kNpu;
     step.program = static_cast<std::uint32_t>(out_.programs.size());
@@ -150,11 +176,12 @@ class Compiler {
       for (const TensorId id : kernel.reads)
         if (!graph_.tensor(id).constant && read.insert(root(id)).second &&
             !written.contains(root(id)))
-          step.inputs.push_back(static_cast<std::uint32_t>(id));
+          step.inputs.push_back(placed(id));
       for (const TensorId id : kernel.writes) {
-        written.insert(id);
-        if (options_.keep_all_tensors || last_use_[static_cast<std::size_t>(id)] > g)
-          step.outputs.push_back(static_cast<std::uint32_t>(id));
+        written.insert(root(id));
+        const bool used = last_use_[static_cast<std::size_t>(root(id))] > g;
+        if ((options_.keep_all_tensors || used) && outputs.insert(placed(id)).second)
+          step.outputs.push_back(placed(id));
       }
     }
     program.words = builder.finish();
@@ -167,7 +194,7 @@ class Compiler {
   std::vector<OpPlacement> placements_;
   Schedule schedule_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
-  std::vector<TensorId> roots_;               // whose storage each tensor uses
+  StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant
   ConstantPool constants_;
   TilingCache tilings_;

@@ -33,25 +33,15 @@ std::optional<std::uint64_t> first_fit(const std::vector<PlannedBuffer>& placed,
 
 }  // namespace
 
-std::vector<TensorId> storage_roots(const Graph& graph,
-                                    const std::vector<OpPlacement>& placements) {
-  std::vector<TensorId> roots(graph.tensors.size());
-  for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<TensorId>(i);
-  for (std::size_t i = 0; i < graph.ops.size(); ++i)
-    if (placements[i].engine == Engine::kAlias)
-      roots[static_cast<std::size_t>(graph.ops[i].outputs[0])] =
-          roots[static_cast<std::size_t>(graph.ops[i].inputs[0])];
-  return roots;
-}
-
 std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>& actions,
-                                   const std::vector<TensorId>& roots, bool keep_all) {
+                                   const StorageMap& storage, bool keep_all) {
   const auto last = static_cast<std::ptrdiff_t>(actions.size());
   constexpr std::ptrdiff_t kNever = std::numeric_limits<std::ptrdiff_t>::max();
   std::vector<LiveRange> all(graph.tensors.size(), {kNoTensor, kNever, -1, 0});
   const auto touch = [&](TensorId id, std::ptrdiff_t at) {
     if (id == kNoTensor || graph.tensor(id).constant) return;
-    LiveRange& range = all[static_cast<std::size_t>(roots[static_cast<std::size_t>(id)])];
+    if (!storage.of(id).stored) return;
+    LiveRange& range = all[static_cast<std::size_t>(storage.root(id))];
     range.begin = std::min(range.begin, at), range.end = std::max(range.end, at);
   };
   for (const TensorId id : graph.inputs) touch(id, -1);
@@ -67,7 +57,7 @@ std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>
     if (all[i].begin == kNever) continue;
     if (keep_all) all[i].begin = -1, all[i].end = last;
     all[i].tensor = static_cast<TensorId>(i);
-    all[i].bytes = static_cast<std::uint64_t>(graph.tensors[i].desc.bytes());
+    all[i].bytes = storage.bytes[i];
     out.push_back(all[i]);
   }
   return out;

@@ -7,18 +7,15 @@
 
 #include "arch/memory_map.h"
 #include "delegate/compile.h"
-#include "delegate/ir/graph.h"
 #include "delegate/fusion/kernel.h"
-#include "delegate/partition/schedule.h"
+#include "delegate/ir/graph.h"
+#include "delegate/passes/storage.h"
 
 namespace deputy::delegate {
 
-/// The tensor whose storage each tensor uses: itself, or the source of a chain of aliasing
-/// operators.
-std::vector<TensorId> storage_roots(const Graph& graph, const std::vector<OpPlacement>& placements);
-
-/// A buffer that must stay intact from `begin` to `end`, both included: positions among the actions.
-/// Graph inputs are there from -1; graph outputs stay until actions.size().
+/// A buffer that must stay intact from `begin` to `end`, both included: positions among the
+/// actions. Graph inputs are there from -1; graph outputs stay until actions.size(). A buffer lives
+/// from the first touch of any tensor in it to the last.
 struct LiveRange {
   TensorId tensor = kNoTensor;  ///< a root
   std::ptrdiff_t begin = 0, end = 0;
@@ -26,7 +23,7 @@ struct LiveRange {
   bool overlaps(const LiveRange& other) const { return begin <= other.end && other.begin <= end; }
 };
 std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>& actions,
-                                   const std::vector<TensorId>& roots, bool keep_all);
+                                   const StorageMap& storage, bool keep_all);
 
 struct PlannedBuffer {
   LiveRange range;
