@@ -9,8 +9,8 @@
 // which makes deadlock impossible; the command processor faults on a stream that breaks this.
 //
 // Addresses: system memory is named as a region (one of eight base registers) plus an offset; the local
-// scratchpad (SPM) by byte address. Feature maps in the SPM are NHWC int8 tiles with explicit row and
-// pixel strides in bytes; channels are contiguous.
+// scratchpad (SPM) by byte address. Feature maps in the SPM are NHWC tiles of bytes (int8, or uint8 where an
+// instruction's u8 is set) with explicit row and pixel strides in bytes; channels are contiguous.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ enum class Opcode : std::uint8_t {
   kEltwise = 0x33,
   kLut = 0x34,
   kFill = 0x35,
+  kSoftmax = 0x36,
 };
 enum class Queue : std::uint8_t { kControl, kLoad, kCompute, kStore };
 
@@ -138,17 +139,20 @@ struct Store : Transfer {
 
 /// Output stage. Parameters per output channel are 12 bytes in the SPM at prm_addr: int32 bias, int32
 /// multiplier (fp32 mode: the float32 scale's bits), int32 shift (numerics.h). Then + ofm_zp, clamp, LUT.
+/// u8: an unsigned byte b stands for the value b - 128, so each byte of a feature map has its top bit flipped
+/// when it is read and again when it is written; everything between (zero points, clamp, table) is as for int8.
 #define DEPUTY_OUTPUT_FIELDS(v, s)                                                                              \
   v(s.ofm_zp, base::Field{.name = "ofm_zp", .doc = "output zero point", .bits = 8, .is_signed = true});         \
   v(s.act_min, base::Field{.name = "act_min", .doc = "lower clamp", .bits = 8, .is_signed = true});             \
   v(s.act_max, base::Field{.name = "act_max", .doc = "upper clamp", .bits = 8, .is_signed = true});             \
   v(s.rounding, base::Field{.name = "rounding", .doc = "0 tflite, 1 single, 2 fp32", .bits = 2, .max = 2});     \
   v(s.lut_en, base::Field{.name = "lut_en", .doc = "1: map each output byte through the table at lut_addr", .bits = 1}); \
-  v(s.lut_addr, base::Field{.name = "lut_addr", .doc = "256-byte table in the SPM, indexed by value + 128", .unit = "bytes", .bits = 26})
+  v(s.lut_addr, base::Field{.name = "lut_addr", .doc = "256-byte table in the SPM, indexed by value + 128", .unit = "bytes", .bits = 26}); \
+  v(s.u8, base::Field{.name = "u8", .doc = "1: the bytes of all feature maps are unsigned", .bits = 1})
 
 inline constexpr int kChannelParamBytes = 12;
 
-/// acc[y,x,o] (+)= sum over taps and input channels of (ifm - ifm_zp) * weight, int32 with wrap-around.
+/// acc[y,x,o] (+)= sum over taps and input channels of (ifm - ifm_zp) * (weight - w_zp), int32 with wrap-around.
 /// Weights are OHWI in the SPM, w_oc_stride bytes from one output channel to the next. acc_keep adds to
 /// the accumulators of the previous CONV instead of starting at the bias; acc_hold leaves the sums there
 /// without an output (both need ofm_h*ofm_w*ofm_c <= npu.mac.accumulators). A fully connected layer is 1x1.
@@ -162,8 +166,8 @@ struct Conv {
   std::uint32_t w_addr = 0, w_oc_stride = 0, prm_addr = 0;
   std::uint32_t k_h = 1, k_w = 1, stride_h = 1, stride_w = 1, dil_h = 1, dil_w = 1;
   std::int32_t pad_top = 0, pad_left = 0;
-  std::int32_t ifm_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
-  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0, acc_keep = 0, acc_hold = 0;
+  std::int32_t ifm_zp = 0, w_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
+  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0, u8 = 0, acc_keep = 0, acc_hold = 0;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     DEPUTY_TILE_FIELDS(v, s, ifm);
@@ -175,6 +179,7 @@ struct Conv {
     v(s.prm_addr, base::Field{.name = "prm_addr", .doc = "channel parameters in the SPM", .unit = "bytes", .bits = 26});
     DEPUTY_KERNEL_FIELDS(v, s);
     v(s.ifm_zp, base::Field{.name = "ifm_zp", .doc = "input zero point", .bits = 8, .is_signed = true});
+    v(s.w_zp, base::Field{.name = "w_zp", .doc = "weight zero point", .bits = 8, .is_signed = true});
     DEPUTY_OUTPUT_FIELDS(v, s);
     v(s.acc_keep, base::Field{.name = "acc_keep", .doc = "1: add to the accumulators", .bits = 1});
     v(s.acc_hold, base::Field{.name = "acc_hold", .doc = "1: keep sums, write no output", .bits = 1});
@@ -183,7 +188,7 @@ struct Conv {
 };
 
 /// Depthwise convolution: output channel c reads input channel c / depth_mult. Weights are HWC in the
-/// SPM (k_h, k_w, ofm_c), w_tap_stride bytes from tap to tap.
+/// SPM (k_h, k_w, ofm_c), w_tap_stride bytes from tap to tap, and count less w_zp.
 struct Depthwise {
   static constexpr Opcode kOpcode = Opcode::kDepthwise;
   static constexpr const char* kName = "DWCONV";
@@ -194,8 +199,8 @@ struct Depthwise {
   std::uint32_t w_addr = 0, w_tap_stride = 0, prm_addr = 0, depth_mult = 1;
   std::uint32_t k_h = 1, k_w = 1, stride_h = 1, stride_w = 1, dil_h = 1, dil_w = 1;
   std::int32_t pad_top = 0, pad_left = 0;
-  std::int32_t ifm_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
-  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0;
+  std::int32_t ifm_zp = 0, w_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
+  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0, u8 = 0;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     DEPUTY_TILE_FIELDS(v, s, ifm);
@@ -208,6 +213,7 @@ struct Depthwise {
     v(s.depth_mult, base::Field{.name = "depth_mult", .doc = "output channels per input channel; ofm_c = ifm_c * depth_mult", .bits = 16, .min = 1});
     DEPUTY_KERNEL_FIELDS(v, s);
     v(s.ifm_zp, base::Field{.name = "ifm_zp", .doc = "input zero point", .bits = 8, .is_signed = true});
+    v(s.w_zp, base::Field{.name = "w_zp", .doc = "weight zero point", .bits = 8, .is_signed = true});
     DEPUTY_OUTPUT_FIELDS(v, s);
   }
   std::uint64_t macs() const { return std::uint64_t{ofm_h} * ofm_w * ofm_c * k_h * k_w; }
@@ -215,7 +221,8 @@ struct Depthwise {
 
 enum class PoolMode : std::uint8_t { kMax = 0, kAverage = 1, kMean = 2 };
 
-/// Pooling. kMax: clamp(max). kAverage: clamp(round_half_away(sum / taps inside)), same scale in and out.
+/// Pooling. kMax: clamp(max). kAverage: clamp(round_half_away(sum / taps inside)), same scale in and out; with
+/// u8 the sum is of the unsigned bytes, so that halves round up.
 /// kMean: clamp(requantise(sum(ifm - ifm_zp), multiplier, shift) + ofm_zp), the divisor folded into the multiplier.
 struct Pool {
   static constexpr Opcode kOpcode = Opcode::kPool;
@@ -228,7 +235,7 @@ struct Pool {
   std::uint32_t k_h = 1, k_w = 1, stride_h = 1, stride_w = 1, dil_h = 1, dil_w = 1;
   std::int32_t pad_top = 0, pad_left = 0;
   std::int32_t ifm_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
-  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0;
+  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0, u8 = 0;
   std::int32_t multiplier = 0, shift = 0;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
@@ -260,7 +267,7 @@ struct Eltwise {
   std::uint32_t b_addr = 0, b_row_stride = 0, b_px_stride = 0;
   std::uint32_t ofm_addr = 0, ofm_row_stride = 0, ofm_px_stride = 0, ofm_h = 1, ofm_w = 1, ofm_c = 1;
   std::int32_t a_zp = 0, b_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
-  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0, left_shift = 0;
+  std::uint32_t rounding = 0, lut_en = 0, lut_addr = 0, u8 = 0, left_shift = 0;
   std::int32_t a_mult = 0, a_shift = 0, b_mult = 0, b_shift = 0, o_mult = 0, o_shift = 0;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
@@ -316,7 +323,36 @@ struct Fill {
   }
 };
 
-using Operation = std::variant<End, Load, Store, Conv, Depthwise, Pool, Eltwise, Lut, Fill>;
+/// Softmax of each row of `length` bytes; the largest value of a row gets exp 1. exp_addr holds 256 words:
+/// entry d is exp(-d * scale), int32 with 31 fractional bits, or in fp32 rounding a float32. Integer: the
+/// exponentials' sum with 19 fractional bits, its reciprocal by three Newton-Raphson steps, and products
+/// rounded to 8 bits; fp32: the sum in row order and one division by sum * scale (arch/softmax.h). The output's
+/// scale is 1/256 and its zero point the lowest value.
+struct Softmax {
+  static constexpr Opcode kOpcode = Opcode::kSoftmax;
+  static constexpr const char* kName = "SOFTMAX";
+  static constexpr const char* kDoc = "softmax of each row of bytes";
+  static constexpr Queue kQueue = Queue::kCompute;
+  std::uint32_t ifm_addr = 0, ifm_row_stride = 0, ofm_addr = 0, ofm_row_stride = 0, rows = 1, length = 1;
+  std::uint32_t exp_addr = 0, rounding = 0, u8 = 0;
+  std::int32_t scale = 0;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    v(s.ifm_addr, base::Field{.name = "ifm_addr", .doc = "first input byte in the SPM", .unit = "bytes", .bits = 26});
+    v(s.ifm_row_stride, base::Field{.name = "ifm_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26});
+    v(s.ofm_addr, base::Field{.name = "ofm_addr", .doc = "first output byte in the SPM", .unit = "bytes", .bits = 26});
+    v(s.ofm_row_stride, base::Field{.name = "ofm_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26});
+    v(s.rows, base::Field{.name = "rows", .doc = "rows", .bits = 16, .min = 1});
+    v(s.length, base::Field{.name = "length", .doc = "bytes of a row", .unit = "bytes", .bits = 24, .min = 1});
+    v(s.exp_addr, base::Field{.name = "exp_addr", .doc = "1024-byte table of exponentials in the SPM", .unit = "bytes", .bits = 26});
+    v(s.rounding, base::Field{.name = "rounding", .doc = "0 tflite, 1 single (as 0), 2 fp32", .bits = 2, .max = 2});
+    v(s.u8, base::Field{.name = "u8", .doc = "1: the bytes of both maps are unsigned", .bits = 1});
+    v(s.scale, base::Field{.name = "scale", .doc = "bits of the output's float32 scale (fp32)", .bits = 32, .is_signed = true});
+  }
+};
+inline constexpr int kExpTableBytes = 1024;
+
+using Operation = std::variant<End, Load, Store, Conv, Depthwise, Pool, Eltwise, Lut, Fill, Softmax>;
 
 /// Calls f(T{}) for every instruction type, in opcode order.
 template <class F>

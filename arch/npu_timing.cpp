@@ -84,6 +84,19 @@ ComputeCost cost_of(const Lut& l, const NpuConfig& npu) {
   return cost;
 }
 
+// Three passes over each row (largest value, sum of exponentials, scaling), one result a lane each,
+// and between the last two the reciprocal of the sum: three Newton-Raphson steps of two multiplications.
+// The table is read into the unit once.
+constexpr u64 kReciprocalCycles = 16;
+ComputeCost cost_of(const Softmax& m, const NpuConfig& npu) {
+  ComputeCost cost;
+  cost.vec_results = 3 * u64{m.rows} * m.length;
+  cost.vec_cycles = m.rows * (3 * ceil_div(m.length, npu.vec.ew_lanes) + kReciprocalCycles);
+  cost.spm_bytes = 4 * u64{m.rows} * m.length + kExpTableBytes;
+  finish(cost, npu);
+  return cost;
+}
+
 ComputeCost cost_of(const Fill& f, const NpuConfig& npu) {
   ComputeCost cost;
   cost.spm_bytes = f.count;

@@ -48,6 +48,11 @@ class Collector {
     spm(l.lut_addr, 256, false);
     spm(l.ofm_addr, l.count, true);
   }
+  void operator()(const arch::Softmax& m) {
+    tile(m.ifm_addr, m.rows, m.ifm_row_stride, 1, 0, m.length, false);
+    spm(m.exp_addr, arch::kExpTableBytes, false);
+    tile(m.ofm_addr, m.rows, m.ofm_row_stride, 1, 0, m.length, true);
+  }
   void operator()(const arch::Fill& f) { spm(f.addr, f.count, true); }
 
  private:

@@ -1,8 +1,8 @@
-// SOFTMAX and LOG_SOFTMAX over the last dimension. int8 SOFTMAX: TFLite's reference kernel (Q5.26
-// differences, fixed-point exp, Q12.19 sum, reciprocal) in `tflite` and `single`; its optimised
-// kernel (float table) in `fp32`. int16: two 513-entry tables.
+// SOFTMAX and LOG_SOFTMAX over the last dimension. 8-bit SOFTMAX: arch/softmax.h. int16: two
+// 513-entry tables.
+#include "arch/softmax.h"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "arch/fixed_point.h"
@@ -58,66 +58,31 @@ void for_each_row(const OpCall& c, F&& row) {
   for (std::int64_t i = 0; i < c.x().elements(); i += depth) row(i, depth);
 }
 
-/// The input multiplier beta * scale in Q5.26 and the smallest difference that fits.
-struct ScaledInput {
-  arch::Requant r;
-  std::int32_t diff_min;
-  ScaledInput(double beta, double scale) {
-    r = arch::quantize_multiplier(std::min(beta * scale * (1 << 26), 2147483647.0));
-    diff_min = -arch::input_radius(5, r.shift);
-  }
-  /// exp of a difference <= 0 as Q0.31.
-  std::int32_t exp(std::int32_t diff) const {
-    return arch::fixed_exp_negative(arch::requantize_double(diff, r), 5);
-  }
-};
-
-template <class T, class Y>
-void softmax_fixed(const OpCall& c) {
-  const ScaledInput input(c.attrs.beta, scale_of(c.x()));
-  constexpr int kOutBits = sizeof(Y) * 8;
+/// 8-bit results: the passes that the NPU makes.
+void softmax_8bit(const OpCall& c, Numerics mode) {
+  const auto table = arch::softmax_table(c.attrs.beta, scale_of(c.x()), mode);
+  const std::uint8_t flip = c.x().dtype == DType::kUint8 ? 0x80 : 0;
   for_each_row(c, [&](std::int64_t at, std::int64_t depth) {
-    const T* in = c.in<T>() + at;
-    Y* out = c.out<Y>() + at;
-    const std::int32_t top = *std::max_element(in, in + depth);
-    std::uint32_t sum = 0;  // Q12.19
-    for (std::int64_t i = 0; i < depth; ++i)
-      if (in[i] - top >= input.diff_min)
-        sum += static_cast<std::uint32_t>(rdpot(input.exp(in[i] - top), 12));
-    const arch::Reciprocal reciprocal = arch::fixed_reciprocal(static_cast<std::int32_t>(sum), 12);
-    for (std::int64_t i = 0; i < depth; ++i) {
-      if (in[i] - top < input.diff_min) {
-        out[i] = std::numeric_limits<Y>::lowest();
-        continue;
-      }
-      const std::int32_t product = srdhm(reciprocal.scale, input.exp(in[i] - top));
-      const int shift = std::clamp(reciprocal.bits_over_unit + 31 - kOutBits, 0, 31);
-      const std::int32_t value = rdpot(product, shift);
-      out[i] = static_cast<Y>(
-          arch::clamp_i32(std::int64_t{value} + kLowest<Y>, kLowest<Y>, kHighest<Y>));
-    }
+    arch::softmax_row(c.in<std::uint8_t>() + at, depth, table.data(), mode, scale_of(c.y()), flip,
+                      c.out<std::uint8_t>() + at);
   });
 }
 
-/// exp of every difference in float; the sum and the division in float.
-template <class T>
-void softmax_table(const OpCall& c) {
-  std::array<float, 256> table;
-  const float scale = -scale_of(c.x()) * c.attrs.beta;
-  for (int d = 0; d < 256; ++d)
-    table[static_cast<std::size_t>(d)] = std::exp(scale * static_cast<float>(d));
+/// int8 to int16: as `tflite`'s 8-bit form, with 16 bits of result.
+void softmax_8_to_16(const OpCall& c) {
+  const auto table = arch::softmax_table(c.attrs.beta, scale_of(c.x()), Numerics::kTflite);
   for_each_row(c, [&](std::int64_t at, std::int64_t depth) {
-    const T* in = c.in<T>() + at;
-    T* out = c.out<T>() + at;
+    const std::int8_t* in = c.in<std::int8_t>() + at;
     const int top = *std::max_element(in, in + depth);
-    float sum = 0;
-    for (std::int64_t i = 0; i < depth; ++i) sum += table[static_cast<std::size_t>(top - in[i])];
-    const float inverse = 1.0f / (sum * scale_of(c.y()));
+    const auto exp = [&](std::int64_t i) { return table[static_cast<std::size_t>(top - in[i])]; };
+    std::uint32_t sum = 0;  // 19 fractional bits
+    for (std::int64_t i = 0; i < depth; ++i) sum += static_cast<std::uint32_t>(rdpot(exp(i), 12));
+    const arch::Reciprocal reciprocal = arch::fixed_reciprocal(static_cast<std::int32_t>(sum), 12);
+    const int shift = std::clamp(reciprocal.bits_over_unit + 31 - 16, 0, 31);
     for (std::int64_t i = 0; i < depth; ++i) {
-      const float scaled = table[static_cast<std::size_t>(top - in[i])] * inverse;
-      const auto rounded = static_cast<std::int32_t>(scaled + 0.5f);
-      out[i] = static_cast<T>(
-          arch::clamp_i32(std::int64_t{rounded} + zero_point_of(c.y()), kLowest<T>, kHighest<T>));
+      const std::int32_t value = rdpot(srdhm(reciprocal.scale, exp(i)), shift);
+      c.out<std::int16_t>()[at + i] =
+          static_cast<std::int16_t>(arch::clamp_i32(std::int64_t{value} - 32768, -32768, 32767));
     }
   });
 }
@@ -172,18 +137,14 @@ void softmax_float(const OpCall& c) {
 }
 
 base::Status run_softmax(const OpCall& c, Numerics mode) {
-  const bool table = mode == Numerics::kFp32;
-  if (c.x().dtype == DType::kFloat32) {
+  if (c.x().dtype == DType::kFloat32)
     softmax_float(c);
-  } else if (c.x().dtype == DType::kInt16) {
+  else if (c.x().dtype == DType::kInt16)
     softmax_int16(c);
-  } else if (c.y().dtype == DType::kInt16) {
-    softmax_fixed<std::int8_t, std::int16_t>(c);
-  } else if (c.x().dtype == DType::kUint8) {
-    table ? softmax_table<std::uint8_t>(c) : softmax_fixed<std::uint8_t, std::uint8_t>(c);
-  } else {
-    table ? softmax_table<std::int8_t>(c) : softmax_fixed<std::int8_t, std::int8_t>(c);
-  }
+  else if (c.y().dtype == DType::kInt16)
+    softmax_8_to_16(c);
+  else
+    softmax_8bit(c, mode);
   return {};
 }
 

@@ -181,6 +181,21 @@ void check(const arch::Lut& l, Verdict& v) {
   if (!(input == output)) v.apart(output, {input});
 }
 
+void check(const arch::Softmax& m, Verdict& v) {
+  const Tile input{m.ifm_addr, m.ifm_row_stride, 0, m.rows, 1, m.length};
+  const Tile output{m.ofm_addr, m.ofm_row_stride, 0, m.rows, 1, m.length};
+  const Tile table = span_tile(m.exp_addr, arch::kExpTableBytes);
+  if (m.rounding == static_cast<uint32_t>(Numerics::kFp32)) {
+    const float scale = std::bit_cast<float>(m.scale);
+    v.require(std::isnormal(scale) && scale > 0);
+  }
+  v.reads(input);
+  v.reads(table);
+  v.writes(output);
+  v.apart(output, {table});
+  if (!(input == output)) v.apart(output, {input});
+}
+
 void check(const arch::Fill& f, Verdict& v) { v.writes(span_tile(f.addr, f.count)); }
 
 }  // namespace

@@ -98,7 +98,7 @@ class InputPacker {
   }
   uint8_t* copy(const int8_t* src, uint8_t* dst, int64_t pixels) const {
     const size_t n = static_cast<size_t>(pixels) * c_.ifm_c;
-    kernels_.pack_input(dst, src, n, c_.ifm_zp);
+    kernels_.pack_input(dst, src, n, c_.ifm_zp, flip_of(c_.u8));
     return dst + n * kernels_.element_bytes;
   }
   uint8_t* pack_row(const int8_t* row, int64_t x0, uint8_t* dst) const {
@@ -128,12 +128,12 @@ class InputPacker {
 class Sink {
  public:
   Sink(const arch::Conv& c, ExecutorState& s)
-      : c_(c),
-        s_(s),
-        stage_(output_stage(c, s.multiplier, s.shift)),
-        table_(c.lut_en ? s.spm.data() + c.lut_addr : nullptr) {}
+      : c_(c), s_(s), stage_(output_stage(c, s.multiplier, s.shift)) {}
 
-  void take(uint64_t pixel, uint32_t first, int channels, int32_t* sums) const {
+  // `offset` is added to every sum.
+  void take(uint64_t pixel, uint32_t first, int channels, int32_t offset, int32_t* sums) const {
+    if (offset != 0)
+      for (int o = 0; o < channels; ++o) sums[o] = wrap_add(sums[o], offset);
     int32_t* held = s_.accumulators.data() + pixel * c_.ofm_c + first;
     if (c_.acc_keep)
       for (int o = 0; o < channels; ++o) sums[o] = wrap_add(sums[o], held[o]);
@@ -144,19 +144,27 @@ class Sink {
     int8_t* dst = s_.signed_spm(c_.ofm_addr + pixel / c_.ofm_w * c_.ofm_row_stride +
                                 pixel % c_.ofm_w * c_.ofm_px_stride + first);
     s_.kernels->requantize(sums, channels, stage_, static_cast<int>(first), dst);
-    if (table_) map_bytes(dst, channels, table_);
+    finish_bytes(c_, s_, dst, static_cast<size_t>(channels));
   }
 
  private:
   const arch::Conv& c_;
   ExecutorState& s_;
   OutputStage stage_;
-  const uint8_t* table_;
 };
 
 void prepare_bias(const arch::Conv& c, ExecutorState& s) {
   if (!c.acc_keep || !c.acc_hold) s.read_params(c.prm_addr, c.ofm_c);
   if (c.acc_keep) s.bias.assign(round_up(c.ofm_c, kBlock), 0);
+}
+
+// The weight zero point takes w_zp * sum(x - ifm_zp) from every output channel of a pixel; padding
+// taps add nothing to that sum. `row` holds the pixel's packed taps.
+int32_t weight_offset(const arch::Conv& c, const Kernels& k, const uint8_t* row, size_t taps) {
+  if (c.w_zp == 0) return 0;
+  const int32_t sum =
+      wrap_sub_product(k.sum_input(row, taps), k.input_bias(c.ifm_zp), static_cast<int32_t>(taps));
+  return wrap_sub_product(0, c.w_zp, sum);
 }
 
 void run_gemm(const arch::Conv& c, size_t taps, ExecutorState& s) {
@@ -172,12 +180,17 @@ void run_gemm(const arch::Conv& c, size_t taps, ExecutorState& s) {
   const size_t block =
       std::clamp<size_t>(32768 / row_bytes, kTilePixels, 96) / kTilePixels * kTilePixels;
   s.input.resize(block * row_bytes + 2 * kSlackBytes);
+  s.row_offset.resize(block);
   const InputPacker packer(c, s);
   const Sink sink(c, s);
   alignas(64) int32_t out[kTilePixels * kBlock];
   for (uint64_t start = 0; start < pixels; start += block) {
     const auto rows = static_cast<int>(std::min<uint64_t>(block, pixels - start));
-    for (int r = 0; r < rows; ++r) packer.pack(start + r, s.input.data() + r * row_bytes);
+    for (int r = 0; r < rows; ++r) {
+      uint8_t* row = s.input.data() + r * row_bytes;
+      packer.pack(start + r, row);
+      s.row_offset[r] = weight_offset(c, k, row, taps);
+    }
     for (uint32_t first = 0; first < c.ofm_c; first += kBlock) {
       const int channels = static_cast<int>(std::min<uint32_t>(kBlock, c.ofm_c - first));
       const int panels = (channels + kPanel - 1) / kPanel;
@@ -186,7 +199,8 @@ void run_gemm(const arch::Conv& c, size_t taps, ExecutorState& s) {
         k.gemm(s.input.data() + r * row_bytes, row_bytes,
                w.packed.data() + first / kPanel * groups * 64, groups * 64,
                static_cast<int>(groups), n, panels, s.init.data() + first, out);
-        for (int i = 0; i < n; ++i) sink.take(start + r + i, first, channels, out + i * kBlock);
+        for (int i = 0; i < n; ++i)
+          sink.take(start + r + i, first, channels, s.row_offset[r + i], out + i * kBlock);
       }
     }
   }
@@ -197,11 +211,13 @@ void run_dot(const arch::Conv& c, size_t taps, ExecutorState& s) {
   const auto pixels = static_cast<int>(c.ofm_h * c.ofm_w);
   const size_t padded = round_up(taps, 64), row_bytes = padded * k.element_bytes;
   s.input.assign((pixels + 1) * row_bytes + 2 * kSlackBytes, 0);
+  s.row_offset.resize(kDotPixels);
   const InputPacker packer(c, s);
   for (int r = 0; r < pixels; ++r) {
     uint8_t* row = s.input.data() + r * row_bytes;
     packer.pack(r, row);
     std::memset(row + taps * k.element_bytes, 0, (padded - taps) * k.element_bytes + kSlackBytes);
+    s.row_offset[r] = weight_offset(c, k, row, taps);
   }
   uint8_t* ones = s.input.data() + pixels * row_bytes;
   std::memset(ones, 1, taps);
@@ -216,7 +232,8 @@ void run_dot(const arch::Conv& c, size_t taps, ExecutorState& s) {
       const int32_t init = wrap_sub_product(s.bias[first + o], k.input_bias(c.ifm_zp), sums[o]);
       for (int r = 0; r < pixels; ++r) out[r * kBlock + o] = wrap_add(out[r * kBlock + o], init);
     }
-    for (int r = 0; r < pixels; ++r) sink.take(r, first, channels, out + r * kBlock);
+    for (int r = 0; r < pixels; ++r)
+      sink.take(r, first, channels, s.row_offset[r], out + r * kBlock);
   }
 }
 

@@ -11,20 +11,20 @@ namespace {
 using std::int32_t, std::int8_t, std::size_t, std::uint32_t, std::uint64_t;
 
 // The input with each channel repeated depth_mult times, as dense rows.
-const int8_t* expand_channels(const arch::Depthwise& d, ExecutorState& s) {
+const int8_t* expand_channels(const arch::Depthwise& d, const int8_t* image, ExecutorState& s) {
   s.expanded.resize(uint64_t{d.ifm_h} * d.ifm_w * d.ofm_c + kSlackBytes);
   int8_t* dst = s.expanded.data();
   for (uint32_t y = 0; y < d.ifm_h; ++y)
     for (uint32_t x = 0; x < d.ifm_w; ++x) {
-      const int8_t* src =
-          s.signed_spm(d.ifm_addr + uint64_t{y} * d.ifm_row_stride + uint64_t{x} * d.ifm_px_stride);
+      const int8_t* src = image + uint64_t{y} * d.ifm_row_stride + uint64_t{x} * d.ifm_px_stride;
       for (uint32_t c = 0; c < d.ifm_c; ++c, dst += d.depth_mult)
         std::fill_n(dst, d.depth_mult, src[c]);
     }
   return s.expanded.data();
 }
 
-// Two taps a word, and the initial sums bias - zero point * sum of weights.
+// Two taps a word, less the weight zero point, and the initial sums bias - zero point * sum of
+// weights.
 void pack_weights(const arch::Depthwise& d, size_t stride, ExecutorState& s) {
   const uint32_t taps = d.k_h * d.k_w;
   s.pair_weights.assign((taps + 1) / 2 * stride, 0);
@@ -33,8 +33,9 @@ void pack_weights(const arch::Depthwise& d, size_t stride, ExecutorState& s) {
     const int8_t* w = s.signed_spm(d.w_addr + uint64_t{t} * d.w_tap_stride);
     int32_t* pair = s.pair_weights.data() + t / 2 * stride;
     for (uint32_t c = 0; c < d.ofm_c; ++c) {
-      pair[c] |= t % 2 ? w[c] * 65536 : w[c] & 0xFFFF;
-      s.sums[c] += w[c];
+      const int32_t weight = w[c] - d.w_zp;
+      pair[c] |= t % 2 ? weight * 65536 : weight & 0xFFFF;
+      s.sums[c] += weight;
     }
   }
   s.init.resize(stride);
@@ -54,7 +55,8 @@ void run_depthwise(const arch::Depthwise& d, ExecutorState& s) {
   s.out.resize(stride);
 
   const bool expand = d.depth_mult != 1;
-  const int8_t* image = expand ? expand_channels(d, s) : s.signed_spm(d.ifm_addr);
+  const int8_t* image = signed_input(d, d.ifm_c, s);
+  if (expand) image = expand_channels(d, image, s);
   const size_t px_stride = expand ? d.ofm_c : d.ifm_px_stride;
   const size_t row_stride = expand ? size_t{d.ifm_w} * d.ofm_c : d.ifm_row_stride;
   const int pairs = static_cast<int>((d.k_h * d.k_w + 1) / 2);
@@ -70,7 +72,7 @@ void run_depthwise(const arch::Depthwise& d, ExecutorState& s) {
       int8_t* dst =
           s.signed_spm(d.ofm_addr + uint64_t{y} * d.ofm_row_stride + uint64_t{x} * d.ofm_px_stride);
       s.kernels->requantize(s.out.data(), static_cast<int>(d.ofm_c), stage, 0, dst);
-      if (d.lut_en) map_bytes(dst, d.ofm_c, s.spm.data() + d.lut_addr);
+      finish_bytes(d, s, dst, d.ofm_c);
     }
 }
 

@@ -18,7 +18,7 @@ using ScaledValues = std::array<int32_t, 256>;  // by the input's bits
 ScaledValues scaled_values(const arch::Eltwise& e, int32_t zp, arch::Requant r, Numerics mode) {
   ScaledValues table;
   for (int32_t bits = 0; bits < 256; ++bits) {
-    const int32_t value = static_cast<int8_t>(bits) - zp;
+    const int32_t value = flipped(static_cast<int8_t>(bits), flip_of(e.u8)) - zp;
     table[bits] = mode == Numerics::kFp32 ? value * r.multiplier
                                           : arch::requantize(value * (1 << e.left_shift), r, mode);
   }
@@ -59,6 +59,8 @@ class Datapath {
  private:
   void run_chunk(const int8_t* a, size_t a_step, const int8_t* b, size_t b_step, size_t n,
                  int8_t* dst) {
+    const std::uint8_t flip = flip_of(e_.u8);
+    const auto value = [flip](int8_t byte) -> int32_t { return flipped(byte, flip); };
     switch (mode_) {
       case EltwiseMode::kAdd:
       case EltwiseMode::kSub:
@@ -68,13 +70,15 @@ class Datapath {
         break;
       case EltwiseMode::kMul:
         for (size_t i = 0; i < n; ++i)
-          sums_[i] = (a[i * a_step] - e_.a_zp) * (b[i * b_step] - e_.b_zp);
+          sums_[i] = (value(a[i * a_step]) - e_.a_zp) * (value(b[i * b_step]) - e_.b_zp);
         break;
       case EltwiseMode::kMin:
-        for (size_t i = 0; i < n; ++i) sums_[i] = std::min(a[i * a_step], b[i * b_step]);
+        for (size_t i = 0; i < n; ++i)
+          sums_[i] = std::min(value(a[i * a_step]), value(b[i * b_step]));
         break;
       case EltwiseMode::kMax:
-        for (size_t i = 0; i < n; ++i) sums_[i] = std::max(a[i * a_step], b[i * b_step]);
+        for (size_t i = 0; i < n; ++i)
+          sums_[i] = std::max(value(a[i * a_step]), value(b[i * b_step]));
         break;
     }
     if (mode_ == EltwiseMode::kMin || mode_ == EltwiseMode::kMax)
@@ -82,7 +86,7 @@ class Datapath {
         dst[i] = static_cast<int8_t>(std::clamp(sums_[i], e_.act_min, e_.act_max));
     else
       s_.kernels->requantize(sums_, static_cast<int>(n), stage_, 0, dst);
-    if (e_.lut_en) map_bytes(dst, n, s_.spm.data() + e_.lut_addr);
+    finish_bytes(e_, s_, dst, n);
   }
 
   const arch::Eltwise& e_;

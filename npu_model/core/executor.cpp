@@ -21,6 +21,7 @@ void run(const arch::Lut& l, ExecutorState& s) {
 void run(const arch::Fill& f, ExecutorState& s) {
   std::memset(s.spm.data() + f.addr, f.value, f.count);
 }
+void run(const arch::Softmax& m, ExecutorState& s) { run_softmax(m, s); }
 template <class T>
 void run(const T&, ExecutorState&) {
   DEPUTY_CHECK(false, "only compute instructions can be executed");

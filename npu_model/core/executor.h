@@ -32,9 +32,11 @@ namespace deputy::npu_model {
 ///  - ELTWISE add/sub: left_shift > 22, a_shift or b_shift outside [-31, 0], o_shift outside [-31,
 ///  30]; in
 ///    fp32, a multiplier beyond +-2^22 or o_shift outside [1, 62];
+///  - SOFTMAX in fp32 with a scale that is not a normal positive number;
 ///  - an output that overlaps an operand, a table or parameters, save for in place: ELTWISE whose
 ///  output has
-///    exactly the address, strides and channels of a or b, and LUT with ofm_addr == ifm_addr. Tiles
+///    exactly the address, strides and channels of a or b, LUT with ofm_addr == ifm_addr, and
+///    SOFTMAX with both address and row stride equal. Tiles
 ///    that interleave without sharing a byte (slices of one concatenated map) do not overlap.
 ///
 /// Values in the scratchpad cannot fault: the shift of a channel's parameters is taken as the

@@ -44,8 +44,13 @@ struct Kernels {
   int group_taps;     ///< 4 or 2
   int element_bytes;  ///< of a packed input: 1 or 2
 
-  /// dst[i] = packed form of src[i]; may write up to kSlackBytes past dst + n * element_bytes.
-  void (*pack_input)(void* dst, const std::int8_t* src, std::size_t n, std::int32_t zero_point);
+  /// dst[i] = packed form of src[i] ^ flip (0x80 for unsigned bytes, else 0); may write up to
+  /// kSlackBytes past dst + n * element_bytes.
+  void (*pack_input)(void* dst, const std::int8_t* src, std::size_t n, std::int32_t zero_point,
+                     std::uint8_t flip);
+
+  /// The sum of n packed inputs.
+  std::int32_t (*sum_input)(const void* packed, std::size_t n);
 
   /// out[r * kBlock + o] = init[o] + row r . packed weights of channel o. 1 <= rows <= kTilePixels;
   /// 1 <= panels <= 4, panel_bytes from panel to panel.

@@ -29,10 +29,15 @@ DEPUTY_AVX2 inline __m256i widen32(const int8_t* p) {
   return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }
 
-DEPUTY_AVX2 void pack_input(void* dst, const int8_t* src, size_t n, int32_t zero_point) {
+DEPUTY_AVX2 void pack_input(void* dst, const int8_t* src, size_t n, int32_t zero_point,
+                            std::uint8_t flip) {
   auto* out = static_cast<int16_t*>(dst);
   const __m256i zp = _mm256_set1_epi16(static_cast<int16_t>(zero_point));
-  for (size_t i = 0; i < n; i += 16) store256(out + i, _mm256_sub_epi16(widen16(src + i), zp));
+  const __m128i mask = _mm_set1_epi8(static_cast<char>(flip));
+  for (size_t i = 0; i < n; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i));
+    store256(out + i, _mm256_sub_epi16(_mm256_cvtepi8_epi16(_mm_xor_si128(bytes, mask)), zp));
+  }
 }
 
 template <int kRows>
@@ -76,6 +81,17 @@ DEPUTY_AVX2 inline int32_t sum_lanes(__m256i v) {
   s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
   s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1));
   return _mm_cvtsi128_si32(s);
+}
+
+DEPUTY_AVX2 int32_t sum_input(const void* packed, size_t n) {
+  const auto* x = static_cast<const int16_t*>(packed);
+  __m256i acc = _mm256_setzero_si256();
+  size_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    acc = _mm256_add_epi32(acc, _mm256_madd_epi16(load256(x + i), _mm256_set1_epi16(1)));
+  int32_t sum = sum_lanes(acc);
+  for (; i < n; ++i) sum += x[i];
+  return sum;
 }
 
 DEPUTY_AVX2 void dot(const void* input, size_t row_bytes, int rows, const std::uint8_t*,
@@ -219,7 +235,7 @@ DEPUTY_AVX2 void maximum(const int8_t* const* taps, int count, int channels, int
 }  // namespace
 
 const Kernels& avx2_kernels() {
-  static const Kernels kernels{Isa::kAvx2, "avx2", 2,         2,          pack_input,
+  static const Kernels kernels{Isa::kAvx2, "avx2", 2,         2,          pack_input, sum_input,
                                gemm,       dot,    depthwise, requantize, maximum};
   return kernels;
 }

@@ -4,6 +4,7 @@
 // g++ 12 takes the undefined pass-through operands inside its own intrinsics for uninitialised
 // variables.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
 
 #include <array>
@@ -20,11 +21,22 @@ using std::int32_t, std::int8_t, std::size_t;
 
 DEPUTY_AVX512 inline __m512i load512(const void* p) { return _mm512_loadu_si512(p); }
 
-DEPUTY_AVX512 void pack_input(void* dst, const int8_t* src, size_t n, int32_t) {
+DEPUTY_AVX512 void pack_input(void* dst, const int8_t* src, size_t n, int32_t, std::uint8_t flip) {
   auto* out = static_cast<char*>(dst);
-  const __m512i top = _mm512_set1_epi8(static_cast<char>(0x80));
+  const __m512i top = _mm512_set1_epi8(static_cast<char>(0x80 ^ flip));
   for (size_t i = 0; i < n; i += 64)
     _mm512_storeu_si512(out + i, _mm512_xor_si512(load512(src + i), top));
+}
+
+DEPUTY_AVX512 int32_t sum_input(const void* packed, size_t n) {
+  const auto* x = static_cast<const char*>(packed);
+  const __m512i ones = _mm512_set1_epi8(1);
+  __m512i acc = _mm512_setzero_si512();
+  for (size_t i = 0; i < n; i += 64) {
+    const __mmask64 live = n - i >= 64 ? ~__mmask64{0} : (__mmask64{1} << (n - i)) - 1;
+    acc = _mm512_dpbusd_epi32(acc, _mm512_maskz_loadu_epi8(live, x + i), ones);
+  }
+  return _mm512_reduce_add_epi32(acc);
 }
 
 template <int kRows, int kVectors>
@@ -220,7 +232,8 @@ DEPUTY_AVX512 void maximum(const int8_t* const* taps, int count, int channels, i
 }  // namespace
 
 const Kernels& avx512_kernels() {
-  static const Kernels kernels{Isa::kAvx512Vnni, "avx512vnni", 4,      1, pack_input, gemm, dot,
+  static const Kernels kernels{Isa::kAvx512Vnni, "avx512vnni", 4,      1,
+                               pack_input,       sum_input,    gemm,   dot,
                                depthwise,        requantize,   maximum};
   return kernels;
 }

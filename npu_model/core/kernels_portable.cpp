@@ -10,9 +10,17 @@ namespace {
 
 using std::int16_t, std::int32_t, std::int8_t, std::size_t, std::uint32_t;
 
-void pack_input(void* dst, const int8_t* src, size_t n, int32_t zero_point) {
+void pack_input(void* dst, const int8_t* src, size_t n, int32_t zero_point, std::uint8_t flip) {
   auto* out = static_cast<int16_t*>(dst);
-  for (size_t i = 0; i < n; ++i) out[i] = static_cast<int16_t>(src[i] - zero_point);
+  for (size_t i = 0; i < n; ++i)
+    out[i] = static_cast<int16_t>(static_cast<int8_t>(src[i] ^ flip) - zero_point);
+}
+
+int32_t sum_input(const void* packed, size_t n) {
+  const auto* x = static_cast<const int16_t*>(packed);
+  uint32_t sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += static_cast<uint32_t>(int32_t{x[i]});
+  return static_cast<int32_t>(sum);
 }
 
 void gemm(const void* input, size_t row_bytes, const void* weights, size_t panel_bytes, int groups,
@@ -81,8 +89,9 @@ void maximum(const int8_t* const* taps, int count, int channels, int8_t* out) {
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static const Kernels kernels{Isa::kPortable, "portable", 2,         2,          pack_input,
-                               gemm,           dot,        depthwise, requantize, maximum};
+  static const Kernels kernels{Isa::kPortable, "portable", 2,      2,
+                               pack_input,     sum_input,  gemm,   dot,
+                               depthwise,      requantize, maximum};
   return kernels;
 }
 

@@ -30,7 +30,9 @@ void run_pool(const arch::Pool& p, ExecutorState& s) {
   s.out.resize(padded);
   s.expanded.resize(padded + kSlackBytes);
   const OutputStage stage = output_stage(p, s.multiplier, s.shift);
-  const int8_t* image = s.signed_spm(p.ifm_addr);
+  const int8_t* image = signed_input(p, p.ofm_c, s);
+  // Unsigned bytes are averaged as such: halves round away from 0, not from 128.
+  const int32_t origin = p.u8 ? 128 : 0;
   for (uint32_t y = 0; y < p.ofm_h; ++y)
     for (uint32_t x = 0; x < p.ofm_w; ++x) {
       s.taps.clear();
@@ -49,11 +51,13 @@ void run_pool(const arch::Pool& p, ExecutorState& s) {
         if (mean)
           s.kernels->requantize(s.out.data(), channels, stage, 0, dst);
         else
-          for (int c = 0; c < channels; ++c)
-            dst[c] = static_cast<int8_t>(
-                arch::clamp_i32(arch::average_half_away(s.out[c], count), p.act_min, p.act_max));
+          for (int c = 0; c < channels; ++c) {
+            const int32_t average =
+                arch::average_half_away(s.out[c] + count * origin, count) - origin;
+            dst[c] = static_cast<int8_t>(arch::clamp_i32(average, p.act_min, p.act_max));
+          }
       }
-      if (p.lut_en) map_bytes(dst, p.ofm_c, s.spm.data() + p.lut_addr);
+      finish_bytes(p, s, dst, p.ofm_c);
     }
 }
 

@@ -39,6 +39,8 @@ struct ExecutorState {
   std::vector<std::int32_t> multiplier, shift, bias;
   std::vector<std::int32_t> pair_weights;  ///< depthwise: two taps a word
   std::vector<std::int8_t> expanded;       ///< depthwise: input with each channel repeated
+  std::vector<std::int8_t> flipped_input;  ///< depthwise, pool: unsigned input made signed
+  std::vector<std::int32_t> row_offset;    ///< conv: what the weight zero point adds to each pixel
   std::vector<std::int8_t> constant_row;   ///< one pixel of padding
   std::vector<const std::int8_t*> taps;
   std::vector<std::int32_t> out;
@@ -55,10 +57,24 @@ struct ExecutorState {
   void read_params(std::uint64_t addr, std::uint32_t channels);
 };
 
+/// What unsigned bytes are flipped with to become the datapath's signed values, and back.
+inline std::uint8_t flip_of(std::uint32_t u8) { return u8 ? 0x80 : 0; }
+inline std::int8_t flipped(std::int8_t byte, std::uint8_t flip) {
+  return static_cast<std::int8_t>(byte ^ flip);
+}
+
 /// Maps n bytes through the 256-byte table at `table`.
 inline void map_bytes(std::int8_t* bytes, std::size_t n, const std::uint8_t* table) {
   for (std::size_t i = 0; i < n; ++i)
     bytes[i] = static_cast<std::int8_t>(table[static_cast<std::uint8_t>(bytes[i]) ^ 0x80]);
+}
+
+/// The end of the output stage: the table, then unsigned bytes where the instruction has them.
+template <class T>
+void finish_bytes(const T& op, const ExecutorState& s, std::int8_t* bytes, std::size_t n) {
+  if (op.lut_en) map_bytes(bytes, n, s.spm.data() + op.lut_addr);
+  if (op.u8)
+    for (std::size_t i = 0; i < n; ++i) bytes[i] = flipped(bytes[i], 0x80);
 }
 
 template <class T>
@@ -72,10 +88,24 @@ OutputStage output_stage(const T& op, const std::vector<std::int32_t>& multiplie
           op.act_max};
 }
 
+/// The input tile of `op`, `channels` wide, as signed bytes with the tile's strides: the scratchpad
+/// itself, or where the bytes are unsigned a flipped copy of the range.
+template <class T>
+const std::int8_t* signed_input(const T& op, std::uint64_t channels, ExecutorState& s) {
+  const std::int8_t* bytes = s.signed_spm(op.ifm_addr);
+  if (!op.u8) return bytes;
+  const std::uint64_t n = std::uint64_t{op.ifm_h - 1} * op.ifm_row_stride +
+                          std::uint64_t{op.ifm_w - 1} * op.ifm_px_stride + channels;
+  s.flipped_input.resize(n + kSlackBytes);
+  for (std::uint64_t i = 0; i < n; ++i) s.flipped_input[i] = flipped(bytes[i], 0x80);
+  return s.flipped_input.data();
+}
+
 void run_conv(const arch::Conv& c, ExecutorState& s);
 void run_depthwise(const arch::Depthwise& d, ExecutorState& s);
 void run_pool(const arch::Pool& p, ExecutorState& s);
 void run_eltwise(const arch::Eltwise& e, ExecutorState& s);
+void run_softmax(const arch::Softmax& m, ExecutorState& s);
 
 /// The in-image taps of one output pixel (padding: `outside`, or nothing when it is null) appended
 /// to `taps`.

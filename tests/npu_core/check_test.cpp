@@ -185,6 +185,30 @@ TEST_CASE("what the datapath has no circuit for") {
           p.mode = 2, p.rounding = 2, p.multiplier = bits(std::numeric_limits<float>::infinity());
         }) == NpuError::kUnsupported);
 
+  const arch::Softmax softmax{.ifm_row_stride = 10,
+                              .ofm_addr = 200,
+                              .ofm_row_stride = 10,
+                              .rows = 4,
+                              .length = 10,
+                              .exp_addr = 1024,
+                              .rounding = 2,
+                              .scale = bits(1.0f / 256)};
+  CHECK(verdict(softmax) == NpuError::kNone);
+  for (const float scale : {0.0f, -1.0f, std::numeric_limits<float>::infinity(), 1e-40f}) {
+    CHECK(with(softmax, [&](auto& m) { m.scale = bits(scale); }) == NpuError::kUnsupported);
+    CHECK(with(softmax, [&](auto& m) { m.scale = bits(scale), m.rounding = 1; }) ==
+          NpuError::kNone);
+  }
+  CHECK(with(softmax, [](auto& m) { m.ofm_row_stride = 9; }) == NpuError::kUnsupported);
+  CHECK(with(softmax, [](auto& m) { m.exp_addr = kSpm - 1024; }) == NpuError::kNone);
+  CHECK(with(softmax, [](auto& m) { m.exp_addr = kSpm - 1023; }) == NpuError::kSpmBounds);
+  CHECK(with(softmax, [](auto& m) { m.ifm_addr = kSpm - 39; }) == NpuError::kSpmBounds);
+  CHECK(with(softmax, [](auto& m) { m.ofm_addr = 39; }) == NpuError::kUnsupported);
+  CHECK(with(softmax, [](auto& m) { m.ofm_addr = 0; }) == NpuError::kNone);  // in place
+  CHECK(with(softmax, [](auto& m) { m.ofm_addr = 0, m.ofm_row_stride = 11; }) ==
+        NpuError::kUnsupported);
+  CHECK(with(softmax, [](auto& m) { m.ofm_addr = 1024 - 39; }) == NpuError::kUnsupported);
+
   const auto add = [](auto change) { return with(legal_add(), change); };
   CHECK(add([](auto& e) { e.left_shift = 23; }) == NpuError::kUnsupported);
   CHECK(add([](auto& e) { e.a_shift = 1; }) == NpuError::kUnsupported);

@@ -112,6 +112,12 @@ TEST_CASE("random element-wise instructions equal the naive NPU") {
   });
 }
 
+TEST_CASE("random softmax instructions equal the naive NPU") {
+  compare_many(5500, 300, [](Random& r, auto& spm) {
+    return std::vector<arch::Operation>{random_softmax(r, spm)};
+  });
+}
+
 TEST_CASE("tables and fills equal the naive NPU") {
   compare_many(6000, 50, [](Random& r, auto&) {
     arch::Lut apart{.ifm_addr = 1000,

@@ -19,6 +19,8 @@ int32_t wrap(Wide v) {
 struct Memory {
   std::vector<uint8_t>& bytes;
   int32_t s8(uint64_t a) const { return static_cast<int8_t>(bytes.at(a)); }
+  // A feature map's byte: signed, or unsigned with the zero point moved by 128.
+  int32_t value(uint64_t a, uint32_t u8) const { return u8 ? bytes.at(a) - 128 : s8(a); }
   int32_t s32(uint64_t a) const {
     int32_t v;
     if (a + 4 > bytes.size()) throw std::out_of_range("word");
@@ -33,6 +35,7 @@ void put(const T& o, Oracle& m, uint64_t addr, int64_t value) {
   if (value > o.act_max) value = o.act_max;
   auto byte = static_cast<uint8_t>(static_cast<int8_t>(value));
   if (o.lut_en) byte = m.spm.at(o.lut_addr + static_cast<uint64_t>(value + 128));
+  if (o.u8) byte = static_cast<uint8_t>(static_cast<int8_t>(byte) + 128);
   m.spm.at(addr) = byte;
 }
 
@@ -61,10 +64,12 @@ void run(const arch::Conv& c, Oracle& m) {
             const int64_t ix = source(x, kx, c.stride_w, c.dil_w, c.pad_left, c.ifm_w);
             if (iy < 0 || ix < 0) continue;
             for (uint32_t i = 0; i < c.ifm_c; ++i)
-              acc += (mem.s8(c.ifm_addr + iy * c.ifm_row_stride + ix * c.ifm_px_stride + i) -
-                      c.ifm_zp) *
-                     mem.s8(c.w_addr + uint64_t{o} * c.w_oc_stride +
-                            (uint64_t{ky} * c.k_w + kx) * c.ifm_c + i);
+              acc +=
+                  (mem.value(c.ifm_addr + iy * c.ifm_row_stride + ix * c.ifm_px_stride + i, c.u8) -
+                   c.ifm_zp) *
+                  (mem.s8(c.w_addr + uint64_t{o} * c.w_oc_stride +
+                          (uint64_t{ky} * c.k_w + kx) * c.ifm_c + i) -
+                   c.w_zp);
           }
         if (c.acc_hold)
           m.accumulators.at(index) = wrap(acc);
@@ -87,10 +92,11 @@ void run(const arch::Depthwise& d, Oracle& m) {
             const int64_t iy = source(y, ky, d.stride_h, d.dil_h, d.pad_top, d.ifm_h);
             const int64_t ix = source(x, kx, d.stride_w, d.dil_w, d.pad_left, d.ifm_w);
             if (iy < 0 || ix < 0) continue;
-            acc += (mem.s8(d.ifm_addr + iy * d.ifm_row_stride + ix * d.ifm_px_stride +
-                           c / d.depth_mult) -
+            acc += (mem.value(d.ifm_addr + iy * d.ifm_row_stride + ix * d.ifm_px_stride +
+                                  c / d.depth_mult,
+                              d.u8) -
                     d.ifm_zp) *
-                   mem.s8(d.w_addr + (uint64_t{ky} * d.k_w + kx) * d.w_tap_stride + c);
+                   (mem.s8(d.w_addr + (uint64_t{ky} * d.k_w + kx) * d.w_tap_stride + c) - d.w_zp);
           }
         put(d, m, out_addr(d, y, x, c),
             naive_requantize(wrap(acc), mem.s32(prm + 4), mem.s32(prm + 8), d.rounding) + d.ofm_zp);
@@ -108,12 +114,16 @@ void run(const arch::Pool& p, Oracle& m) {
             const int64_t iy = source(y, ky, p.stride_h, p.dil_h, p.pad_top, p.ifm_h);
             const int64_t ix = source(x, kx, p.stride_w, p.dil_w, p.pad_left, p.ifm_w);
             if (iy < 0 || ix < 0) continue;
-            const int32_t v = mem.s8(p.ifm_addr + iy * p.ifm_row_stride + ix * p.ifm_px_stride + c);
+            const int32_t v =
+                mem.value(p.ifm_addr + iy * p.ifm_row_stride + ix * p.ifm_px_stride + c, p.u8);
             best = v > best ? v : best;
             sum += v, sum_less_zp += v - p.ifm_zp, ++count;
           }
         int64_t value = best;
-        if (p.mode == 1) value = (sum < 0 ? -1 : 1) * ((2 * std::llabs(sum) + count) / (2 * count));
+        if (p.mode == 1 && p.u8)  // the unsigned bytes' average, halves up
+          value = (2 * (sum + 128 * count) + count) / (2 * count) - 128;
+        else if (p.mode == 1)
+          value = (sum < 0 ? -1 : 1) * ((2 * std::llabs(sum) + count) / (2 * count));
         if (p.mode == 2)
           value = naive_requantize(wrap(sum_less_zp), p.multiplier, p.shift, p.rounding) + p.ofm_zp;
         put(p, m, out_addr(p, y, x, c), value);
@@ -122,7 +132,9 @@ void run(const arch::Pool& p, Oracle& m) {
 
 void run(const arch::Eltwise& e, Oracle& m) {
   const std::vector<uint8_t> before = m.spm;
-  const auto at = [&](uint64_t a) { return int64_t{static_cast<int8_t>(before.at(a))}; };
+  const auto at = [&](uint64_t a) -> int64_t {
+    return e.u8 ? before.at(a) - 128 : static_cast<int8_t>(before.at(a));
+  };
   for (uint32_t y = 0; y < e.ofm_h; ++y)
     for (uint32_t x = 0; x < e.ofm_w; ++x)
       for (uint32_t c = 0; c < e.ofm_c; ++c) {
@@ -164,6 +176,63 @@ void run(const arch::Lut& l, Oracle& m) {
 }
 void run(const arch::Fill& f, Oracle& m) {
   for (uint32_t i = 0; i < f.count; ++i) m.spm.at(f.addr + i) = static_cast<uint8_t>(f.value);
+}
+// floor(a / b + 1/2) for b > 0.
+Wide nearest(Wide a, Wide b) { return floor_div(2 * a + b, 2 * b); }
+
+void run(const arch::Softmax& m, Oracle& o) {
+  const std::vector<uint8_t> before = o.spm;
+  std::vector<uint8_t> table(before.begin() + m.exp_addr, before.begin() + m.exp_addr + 1024);
+  const Memory mem{table};
+  for (uint64_t row = 0; row < m.rows; ++row) {
+    const auto at = [&](uint64_t i) -> int {
+      const uint8_t byte = before.at(m.ifm_addr + row * m.ifm_row_stride + i);
+      return m.u8 ? byte : static_cast<int8_t>(byte);
+    };
+    int top = at(0);
+    for (uint64_t i = 1; i < m.length; ++i) top = at(i) > top ? at(i) : top;
+    const auto entry = [&](uint64_t i) { return mem.s32(4 * static_cast<uint64_t>(top - at(i))); };
+    const auto write = [&](uint64_t i, int64_t value) {  // 0..255 above the lowest byte
+      o.spm.at(m.ofm_addr + row * m.ofm_row_stride + i) =
+          static_cast<uint8_t>(m.u8 ? value : value - 128);
+    };
+    if (m.rounding == 2) {
+      float sum = 0;
+      for (uint64_t i = 0; i < m.length; ++i) {
+        volatile float next = sum + std::bit_cast<float>(entry(i));
+        sum = next;
+      }
+      volatile float product = sum * std::bit_cast<float>(m.scale);
+      volatile float inverse = 1.0f / product;
+      for (uint64_t i = 0; i < m.length; ++i) {
+        volatile float scaled = std::bit_cast<float>(entry(i)) * inverse;
+        volatile float raised = scaled + 0.5f;
+        write(i, raised >= 255 ? 255 : static_cast<int64_t>(std::floor(raised)));
+      }
+      continue;
+    }
+    // Tables of exponentials only: entries are not negative and the first is the largest int32.
+    uint32_t sum = 0;
+    for (uint64_t i = 0; i < m.length; ++i)
+      sum += static_cast<uint32_t>(nearest(entry(i), Wide{1} << 12));
+    // sum = mantissa * 2^exponent, the mantissa in [1, 2) with 31 fractional bits.
+    int headroom = 0;
+    while (headroom < 31 && !(sum << headroom & 0x80000000u)) ++headroom;
+    const Wide fraction = Wide{uint32_t{sum << headroom}} - (Wide{1} << 31);
+    const Wide half = (fraction + INT32_MAX + 1) / 2;  // half the mantissa
+    const auto high = [](Wide a, Wide b) { return nearest(a * b, Wide{1} << 31); };
+    // 1 / half by Newton-Raphson from the usual straight line, 29 fractional bits.
+    Wide x = std::llround(48.0 / 17 * (1 << 29)) + high(half, std::llround(-32.0 / 17 * (1 << 29)));
+    for (int step = 0; step < 3; ++step) x += 4 * high(x, (Wide{1} << 29) - high(half, x));
+    Wide reciprocal = 2 * x;
+    if (reciprocal > INT32_MAX) reciprocal = INT32_MAX;
+    const int shift = 12 - headroom + 23;
+    for (uint64_t i = 0; i < m.length; ++i) {
+      const Wide product = high(reciprocal, entry(i));
+      const Wide value = nearest(product, Wide{1} << shift);
+      write(i, value > 255 ? 255 : static_cast<int64_t>(value));
+    }
+  }
 }
 template <class T>
 void run(const T&, Oracle&) {

@@ -98,6 +98,7 @@ void random_output(Random& r, T& o) {
   o.act_max = r.chance(60) ? 127 : r.range(0, 127);
   o.rounding = r.range(0, 2);
   o.lut_en = r.chance(20);
+  o.u8 = r.chance(25);
 }
 
 uint32_t random_channels(Random& r) {
@@ -115,6 +116,7 @@ arch::Conv random_conv(Random& r, std::vector<uint8_t>& spm) {
     random_output(r, c);
     c.ifm_c = random_channels(r), c.ofm_c = random_channels(r);
     c.ifm_zp = r.byte();
+    if (r.chance(40)) c.w_zp = r.byte();
     const uint64_t taps = uint64_t{c.k_h} * c.k_w * c.ifm_c;
     if (taps * c.ofm_c * c.ofm_h * c.ofm_w > 3'000'000) continue;
     c.w_oc_stride = static_cast<uint32_t>(taps + (r.chance(60) ? 0 : r.range(1, 7)));
@@ -143,6 +145,7 @@ arch::Depthwise random_depthwise(Random& r, std::vector<uint8_t>& spm) {
     d.ifm_c = r.chance(20) ? 1 : random_channels(r);
     d.ofm_c = d.ifm_c * d.depth_mult;
     d.ifm_zp = r.byte();
+    if (r.chance(40)) d.w_zp = r.byte();
     const uint64_t taps = uint64_t{d.k_h} * d.k_w;
     d.w_tap_stride = d.ofm_c + (r.chance(60) ? 0 : r.range(1, 7));
     Layout layout(r, spm.size());
@@ -233,6 +236,40 @@ arch::Eltwise random_eltwise(Random& r, std::vector<uint8_t>& spm) {
     }
     e.lut_addr = layout.take(256);
     if (!layout.full()) return e;
+  }
+}
+
+arch::Softmax random_softmax(Random& r, std::vector<uint8_t>& spm) {
+  for (;;) {
+    arch::Softmax m;
+    m.rows = static_cast<uint32_t>(r.range(1, 12));
+    m.length = static_cast<uint32_t>(r.chance(70) ? r.range(1, 40) : r.range(40, 1500));
+    m.rounding = static_cast<uint32_t>(r.range(0, 2));
+    m.u8 = r.chance(30);
+    m.scale = std::bit_cast<int32_t>(r.chance(80) ? 1.0f / 256 : 0.0039084f);
+    Layout layout(r, spm.size());
+    m.ifm_row_stride = m.length + (r.chance(50) ? 0 : static_cast<uint32_t>(r.range(1, 9)));
+    m.ofm_row_stride = m.length + (r.chance(50) ? 0 : static_cast<uint32_t>(r.range(1, 9)));
+    m.ifm_addr = layout.take(m.ifm_row_stride * m.rows);
+    m.ofm_addr = layout.take(m.ofm_row_stride * m.rows);
+    m.exp_addr = layout.take(1024);
+    if (layout.full()) continue;
+    if (r.chance(20)) m.ofm_addr = m.ifm_addr, m.ofm_row_stride = m.ifm_row_stride;
+    if (r.chance(10)) m.ifm_row_stride = 0, m.ofm_addr += m.ofm_addr == m.ifm_addr ? m.length : 0;
+    if (m.ofm_addr + (m.rows - 1) * m.ofm_row_stride + m.length > m.exp_addr) continue;
+    // Exponentials of a random scale, each off by a little.
+    const double scale = std::exp2(static_cast<double>(r.range(-100, 20)) / 10);
+    for (uint32_t d = 0; d < 256; ++d) {
+      const double real = std::exp(-scale * d);
+      int32_t word = std::bit_cast<int32_t>(static_cast<float>(real));
+      if (m.rounding != 2)
+        word =
+            d == 0
+                ? INT32_MAX
+                : static_cast<int32_t>(std::min(real * 2147483648.0 + r.range(0, 3), 2147483647.0));
+      std::memcpy(spm.data() + m.exp_addr + 4 * d, &word, 4);
+    }
+    return m;
   }
 }
 

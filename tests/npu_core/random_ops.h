@@ -49,6 +49,7 @@ void random_scale(Random& random, std::uint32_t rounding, double magnitude,
 arch::Conv random_conv(Random& random, std::vector<std::uint8_t>& spm);
 arch::Depthwise random_depthwise(Random& random, std::vector<std::uint8_t>& spm);
 arch::Pool random_pool(Random& random, std::vector<std::uint8_t>& spm);
+arch::Softmax random_softmax(Random& random, std::vector<std::uint8_t>& spm);
 arch::Eltwise random_eltwise(Random& random, std::vector<std::uint8_t>& spm);
 
 }  // namespace deputy::npu_test

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -16,6 +17,7 @@
 #include "arch/isa.h"
 #include "arch/npu_config.h"
 #include "arch/numerics.h"
+#include "arch/softmax.h"
 
 namespace deputy::test {
 
@@ -50,6 +52,10 @@ class NpuInterpreter {
     return spm_[at];
   }
   std::int8_t spm8(std::uint64_t at) { return static_cast<std::int8_t>(spm(at)); }
+  // A feature map's byte as the datapath sees it.
+  std::int8_t map8(std::uint64_t at, std::uint32_t u8) {
+    return static_cast<std::int8_t>(spm(at) ^ (u8 ? 0x80 : 0));
+  }
   std::int32_t spm32(std::uint64_t at) {
     std::uint32_t v = 0;
     for (int i = 0; i < 4; ++i)
@@ -83,6 +89,7 @@ class NpuInterpreter {
   void put(const T& o, std::uint32_t y, std::uint32_t x, std::uint32_t c, std::int64_t value) {
     auto q = static_cast<std::int8_t>(arch::clamp_i32(value, o.act_min, o.act_max));
     if (o.lut_en) q = spm8(o.lut_addr + static_cast<std::uint32_t>(q + 128));
+    if (o.u8) q = static_cast<std::int8_t>(q ^ 0x80);
     spm(o.ofm_addr + std::uint64_t{y} * o.ofm_row_stride + std::uint64_t{x} * o.ofm_px_stride + c) =
         static_cast<std::uint8_t>(q);
   }
@@ -94,8 +101,9 @@ class NpuInterpreter {
         const std::int64_t iy = std::int64_t{y} * o.stride_h + ky * o.dil_h - o.pad_top;
         const std::int64_t ix = std::int64_t{x} * o.stride_w + kx * o.dil_w - o.pad_left;
         if (iy < 0 || ix < 0 || iy >= o.ifm_h || ix >= o.ifm_w) continue;
-        f(ky * o.k_w + kx, spm8(o.ifm_addr + static_cast<std::uint64_t>(iy) * o.ifm_row_stride +
-                                static_cast<std::uint64_t>(ix) * o.ifm_px_stride + c));
+        f(ky * o.k_w + kx, map8(o.ifm_addr + static_cast<std::uint64_t>(iy) * o.ifm_row_stride +
+                                    static_cast<std::uint64_t>(ix) * o.ifm_px_stride + c,
+                                o.u8));
       }
   }
   template <class T>
@@ -118,8 +126,9 @@ class NpuInterpreter {
           for (std::uint32_t c = 0; c < o.ifm_c; ++c)
             window(o, y, x, c, [&](std::int64_t tap, std::int32_t value) {
               acc += static_cast<std::uint32_t>(
-                  (value - o.ifm_zp) * spm8(o.w_addr + std::uint64_t{n} * o.w_oc_stride +
-                                            static_cast<std::uint64_t>(tap) * o.ifm_c + c));
+                  (value - o.ifm_zp) * (spm8(o.w_addr + std::uint64_t{n} * o.w_oc_stride +
+                                             static_cast<std::uint64_t>(tap) * o.ifm_c + c) -
+                                        o.w_zp));
             });
           if (o.acc_hold)
             accumulators_[index] = static_cast<std::int32_t>(acc);
@@ -137,7 +146,7 @@ class NpuInterpreter {
           window(o, y, x, n / o.depth_mult, [&](std::int64_t tap, std::int32_t value) {
             acc += static_cast<std::uint32_t>(
                 (value - o.ifm_zp) *
-                spm8(o.w_addr + static_cast<std::uint64_t>(tap) * o.w_tap_stride + n));
+                (spm8(o.w_addr + static_cast<std::uint64_t>(tap) * o.w_tap_stride + n) - o.w_zp));
           });
           put(o, y, x, n, output_stage(o, static_cast<std::int32_t>(acc), params));
         }
@@ -154,7 +163,9 @@ class NpuInterpreter {
           const auto mode = static_cast<arch::PoolMode>(o.mode);
           if (mode == arch::PoolMode::kMax) put(o, y, x, c, best);
           if (mode == arch::PoolMode::kAverage)
-            put(o, y, x, c, arch::average_half_away(sum, count));
+            put(o, y, x, c,
+                o.u8 ? arch::average_half_away(sum + 128 * count, count) - 128
+                     : arch::average_half_away(sum, count));
           if (mode == arch::PoolMode::kMean)
             put(o, y, x, c,
                 std::int64_t{arch::requantize(centred, {o.multiplier, o.shift},
@@ -173,7 +184,7 @@ class NpuInterpreter {
         for (std::uint32_t c = 0; c < o.ofm_c; ++c) {
           const auto operand = [&](std::uint64_t addr, std::uint64_t row, std::uint64_t px,
                                    std::uint64_t ch) -> std::int32_t {
-            return spm8(addr + y * row + x * px + c * ch);
+            return map8(addr + y * row + x * px + c * ch, o.u8);
           };
           const std::int32_t a = operand(o.a_addr, o.a_row_stride, o.a_px_stride, o.a_ch_stride);
           const std::int32_t b = operand(o.b_addr, o.b_row_stride, o.b_px_stride, o.b_ch_stride);
@@ -217,6 +228,19 @@ class NpuInterpreter {
     for (std::uint32_t i = 0; i < o.count; ++i)
       spm(o.ofm_addr + std::uint64_t{i}) =
           spm(o.lut_addr + static_cast<std::uint64_t>(spm8(o.ifm_addr + std::uint64_t{i}) + 128));
+  }
+  void run(const arch::Softmax& o) {
+    std::vector<std::int32_t> table(256);
+    for (std::size_t i = 0; i < 256; ++i) table[i] = spm32(o.exp_addr + 4 * i);
+    std::vector<std::uint8_t> row(o.length);
+    for (std::uint64_t r = 0; r < o.rows; ++r) {
+      for (std::uint32_t i = 0; i < o.length; ++i)
+        row[i] = spm(o.ifm_addr + r * o.ifm_row_stride + i);
+      arch::softmax_row(row.data(), o.length, table.data(), static_cast<Numerics>(o.rounding),
+                        std::bit_cast<float>(o.scale), o.u8 ? 0x80 : 0, row.data());
+      for (std::uint32_t i = 0; i < o.length; ++i)
+        spm(o.ofm_addr + r * o.ofm_row_stride + i) = row[i];
+    }
   }
   void run(const arch::Fill& o) {
     for (std::uint32_t i = 0; i < o.count; ++i)
