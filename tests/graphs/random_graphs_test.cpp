@@ -10,8 +10,8 @@
 
 #include "delegate/dump.h"
 #include "delegate/import/tflite_export.h"
-#include "tests/graphs/agreement.h"
-#include "tests/graphs/random_graph.h"
+#include "tests/support/graphs/agreement.h"
+#include "tests/support/graphs/random_graph.h"
 
 namespace deputy::graphs {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/graphs/maker.h"
+#include "tests/support/graphs/maker.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // middle, scales that differ, a constant or repeated part).
 #include <algorithm>
 
-#include "tests/graphs/steps.h"
+#include "tests/support/graphs/steps.h"
 
 namespace deputy::graphs {
 namespace {

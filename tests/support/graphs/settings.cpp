@@ -1,8 +1,8 @@
 // The settings a graph is compiled under (agreement.h).
 #include <fmt/format.h>
 
-#include "tests/graphs/agreement.h"
-#include "tests/graphs/switches.h"
+#include "tests/support/graphs/agreement.h"
+#include "tests/support/graphs/switches.h"
 #include "workloads/random.h"
 
 namespace deputy::graphs {

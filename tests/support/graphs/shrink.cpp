@@ -1,7 +1,7 @@
 // Makes a failing graph smaller (agreement.h).
 #include <algorithm>
 
-#include "tests/graphs/agreement.h"
+#include "tests/support/graphs/agreement.h"
 
 namespace deputy::graphs {
 namespace {

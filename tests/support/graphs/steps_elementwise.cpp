@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "delegate/ir/op_checker.h"
-#include "tests/graphs/steps.h"
+#include "tests/support/graphs/steps.h"
 
 namespace deputy::graphs {
 

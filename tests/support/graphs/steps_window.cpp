@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "delegate/ir/padding.h"
-#include "tests/graphs/steps.h"
+#include "tests/support/graphs/steps.h"
 
 namespace deputy::graphs {
 namespace {

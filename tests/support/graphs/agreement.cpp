@@ -1,11 +1,11 @@
 // One graph under one setting against the kernels run operator by operator (agreement.h).
-#include "tests/graphs/agreement.h"
+#include "tests/support/graphs/agreement.h"
 
 #include <fmt/format.h>
 
 #include <exception>
 
-#include "tests/graphs/random_graph.h"
+#include "tests/support/graphs/random_graph.h"
 #include "tests/support/interpreter.h"
 #include "tests/support/run_executable.h"
 

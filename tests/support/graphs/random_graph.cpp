@@ -1,8 +1,8 @@
-#include "tests/graphs/random_graph.h"
+#include "tests/support/graphs/random_graph.h"
 
 #include <algorithm>
 
-#include "tests/graphs/steps.h"
+#include "tests/support/graphs/steps.h"
 
 namespace deputy::graphs {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/graphs/steps.h"
+#include "tests/support/graphs/steps.h"
 
 namespace deputy::graphs {
 

@@ -3,7 +3,7 @@
 // one operator and are also the parts of the blocks.
 #pragma once
 
-#include "tests/graphs/maker.h"
+#include "tests/support/graphs/maker.h"
 
 namespace deputy::graphs {
 
