@@ -41,8 +41,7 @@ class Beam {
  public:
   explicit Beam(const PartitionModel& model)
       : model_(model), slot_(model.data().size(), kNone), unread_(model.data().size(), 0) {
-    for (std::size_t v = 0; v < unread_.size(); ++v)
-      unread_[v] = model.data()[v].consumers.size();
+    for (std::size_t v = 0; v < unread_.size(); ++v) unread_[v] = model.data()[v].consumers.size();
   }
 
   std::vector<Assignment> run() {

@@ -16,7 +16,8 @@ std::vector<PerEngine<std::uint8_t>> turn_orders(std::size_t engines) {
   PerEngine<std::uint8_t> turns{0, 1, 2};
   std::vector<PerEngine<std::uint8_t>> out;
   do out.push_back(turns);
-  while (std::next_permutation(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(engines)));
+  while (
+      std::next_permutation(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(engines)));
   return out;
 }
 
@@ -88,8 +89,8 @@ void PartitionModel::add_values() {
     for (std::size_t from = 0; from < problem_.engines; ++from)
       for (std::size_t to = 0; to < problem_.engines; ++to) {
         if (from == to) continue;
-        d.boundary[from][to] = problem_.boundary_value[from][to] +
-                               problem_.boundary_byte[from][to] * value.bytes;
+        d.boundary[from][to] =
+            problem_.boundary_value[from][to] + problem_.boundary_byte[from][to] * value.bytes;
         d.conversion[from][to] = value.conversion[to];
         d.both[from][to] = d.boundary[from][to] + d.conversion[from][to];
       }
@@ -131,8 +132,7 @@ Cost PartitionModel::local_cost(const Assignment& assignment, std::size_t node) 
 Cost PartitionModel::overlapped(const Assignment& assignment, const Grouping& g) const {
   if (problem_.overlap_percent == 0) return 0;
   std::vector<Cost> left(g.engine.size(), 0);  // of each group's time, not yet hidden
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    left[g.group[i]] += nodes_[i].cost[assignment[i]];
+  for (std::size_t i = 0; i < nodes_.size(); ++i) left[g.group[i]] += nodes_[i].cost[assignment[i]];
   // Of each group, the nodes that need nothing from the group before it.
   std::vector<Cost> independent(g.engine.size(), 0);
   std::vector<bool> needs(nodes_.size(), false);

@@ -1,5 +1,5 @@
-// A partition problem prepared for the search: aliases resolved, costs of crossings worked out, and the score
-// of an assignment of engines. Internal to delegate/partition.
+// A partition problem prepared for the search: aliases resolved, costs of crossings worked out, and
+// the score of an assignment of engines. Internal to delegate/partition.
 #pragma once
 
 #include <compare>
@@ -61,8 +61,8 @@ class PartitionModel {
   /// The grouping that score() was of.
   Grouping group(const Assignment& assignment) const;
   PartitionCost cost(const Assignment& assignment, const Grouping& grouping) const;
-  /// The part of the cost that depends on the node's engine alone and on its neighbours': running it, and its data's
-  /// crossings.
+  /// The part of the cost that depends on the node's engine alone and on its neighbours': running
+  /// it, and its data's crossings.
   Cost local_cost(const Assignment& assignment, std::size_t node) const;
   Partition partition(const Assignment& assignment) const;
 
@@ -80,7 +80,7 @@ class PartitionModel {
 
   const PartitionProblem& problem_;
   std::vector<PerEngine<std::uint8_t>> turn_orders_;  // of the engines, that are worth a try
-  std::vector<std::size_t> node_of_;  ///< by operator; kOutside for aliases
+  std::vector<std::size_t> node_of_;                  ///< by operator; kOutside for aliases
   std::vector<Node> nodes_;
   std::vector<Data> data_;
   std::vector<Join> joins_;

@@ -78,7 +78,8 @@ class LocalSearch {
   std::vector<std::size_t> around(std::size_t node) const {
     std::vector<std::size_t> out{node};
     for (std::size_t i = 0; i < out.size() && out.size() < kNear; ++i)
-      for (const auto* side : {&model_.nodes()[out[i]].producers, &model_.nodes()[out[i]].consumers})
+      for (const auto* side :
+           {&model_.nodes()[out[i]].producers, &model_.nodes()[out[i]].consumers})
         for (const std::size_t next : *side)
           if (std::find(out.begin(), out.end(), next) == out.end()) out.push_back(next);
     return out;
@@ -92,8 +93,8 @@ class LocalSearch {
     }
   }
 
-  // One node to another engine. A node's move changes each engine's number of groups by one at most, so most moves
-  // are turned down by the change of its own costs alone.
+  // One node to another engine. A node's move changes each engine's number of groups by one at
+  // most, so most moves are turned down by the change of its own costs alone.
   bool single_moves(const std::vector<std::size_t>& nodes) {
     bool better = false;
     const bool sees_all = score_.violations == 0 && model_.problem().overlap_percent == 0;
@@ -114,8 +115,8 @@ class LocalSearch {
     return better;
   }
 
-  // Every connected region of one engine, and every group, to another engine as far as possible; and the
-  // regions together with what surrounds them.
+  // Every connected region of one engine, and every group, to another engine as far as possible;
+  // and the regions together with what surrounds them.
   bool region_moves() {
     bool better = false;
     for (std::size_t e = 0; e < model_.problem().engines; ++e) {

@@ -118,7 +118,8 @@ class Groupings {
     if (remember)
       if (const auto it = known_.find(key); it != known_.end()) return it->second;
     Cost best = kNever;
-    for (std::size_t e = 0; e < p_.engines; ++e) extend(done, e, 0, 0, partitions, last, left, best);
+    for (std::size_t e = 0; e < p_.engines; ++e)
+      extend(done, e, 0, 0, partitions, last, left, best);
     if (remember) known_[key] = best;
     return best;
   }

@@ -1,5 +1,5 @@
-// What a partition problem's solutions cost, worked out from the definitions of problem.h and nothing else, and the best
-// solution of small problems by trying all of them.
+// What a partition problem's solutions cost, worked out from the definitions of problem.h and
+// nothing else, and the best solution of small problems by trying all of them.
 #pragma once
 
 #include <limits>
@@ -22,12 +22,13 @@ PartitionProblem random_problem(unsigned seed, const RandomProblem& kind);
 /// What the partition costs by its engines and groups (not by its `cost`).
 Cost oracle_cost(const PartitionProblem& problem, const Partition& partition);
 
-/// Why the partition is no solution: an operator missing, twice, on an engine that cannot run it, a producer in
-/// a later group, a cycle between groups, a wrong order, a broken limit; empty when it is one.
+/// Why the partition is no solution: an operator missing, twice, on an engine that cannot run it, a
+/// producer in a later group, a cycle between groups, a wrong order, a broken limit; empty when it
+/// is one.
 std::string oracle_complaint(const PartitionProblem& problem, const Partition& partition);
 
-/// The lowest cost of all solutions; nullopt when there is none. All assignments, each with all sequences of
-/// groups.
+/// The lowest cost of all solutions; nullopt when there is none. All assignments, each with all
+/// sequences of groups.
 std::optional<Cost> oracle_best(const PartitionProblem& problem);
 
 }  // namespace deputy::delegate::testing

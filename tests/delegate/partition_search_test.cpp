@@ -1,5 +1,5 @@
-// The partition search against all solutions of small random problems, against an exact method on long chains,
-// and against values worked out by hand.
+// The partition search against all solutions of small random problems, against an exact method on
+// long chains, and against values worked out by hand.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -32,8 +32,10 @@ struct Tally {
     REQUIRE(found->cost.total() == cost);
     REQUIRE(cost >= *best);
     optimal += cost == *best;
-    if (*best > 0) excess += static_cast<double>(cost - *best) / static_cast<double>(*best);
-    else REQUIRE(cost == *best);
+    if (*best > 0)
+      excess += static_cast<double>(cost - *best) / static_cast<double>(*best);
+    else
+      REQUIRE(cost == *best);
   }
   double average() const { return excess / (problems - no_solution); }
 };
@@ -92,8 +94,8 @@ TEST_CASE("three engines") {
              << 100 * tally.average() << " %");
 }
 
-// No runtime runs groups side by side yet, so the search looks for such chances only among the earliest
-// and the latest groups of a given assignment: a wider margin than above.
+// No runtime runs groups side by side yet, so the search looks for such chances only among the
+// earliest and the latest groups of a given assignment: a wider margin than above.
 TEST_CASE("groups that can run side by side") {
   Tally tally;
   for (unsigned seed = 0; seed < 200; ++seed) {
@@ -161,7 +163,8 @@ TEST_CASE("large random problems are valid, and better than either engine alone"
 }
 
 TEST_CASE("every component of the cost, by hand") {
-  // host value (10 bytes) -> a (npu) -> alias -> b (host) -> c (npu) -> host; d (host) reads the input too.
+  // host value (10 bytes) -> a (npu) -> alias -> b (host) -> c (npu) -> host; d (host) reads the
+  // input too.
   PartitionProblem p;
   p.ops = {{{kNotPossible, 5, kNotPossible}, false},
            {{}, true},
