@@ -170,6 +170,10 @@ class Compiler {
     arch::Program program;
     for (const Kernel& kernel : kernels_[g]) {
       builder.set_tag(static_cast<std::uint16_t>(kernel.main));
+      if (options_.trace) {
+        KernelTrace& trace = options_.trace->kernel(static_cast<std::uint32_t>(kernel.main));
+        trace.ops.assign(kernel.ops.begin(), kernel.ops.end());
+      }
       lower(context, kernel);
       for (const std::size_t op : kernel.ops)
         program.source_ops.push_back(static_cast<std::uint32_t>(op));

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "delegate/ir/graph.h"
 #include "delegate/optimisations.h"
+#include "delegate/trace.h"
 
 namespace deputy::delegate {
 
@@ -29,6 +30,7 @@ struct CompileOptions {
   MemoryEstimate memory;
   Optimisations optimisations;
   Effort effort = Effort::kFull;
+  CompileTrace* trace = nullptr;              ///< where decisions are written down; not owned, may be null
 };
 
 /// Compiles a valid graph. Errors: kUnsupported when neither engine takes an operator (named, with the

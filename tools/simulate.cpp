@@ -48,6 +48,9 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   out.keep_all_tensors = options.all_tensors;
   out.memory = memory_estimate(options.soc);
   out.sram_bytes = static_cast<std::uint64_t>(options.soc.sram.bytes);
+  if (options.sram_limit) out.sram_bytes = std::min(out.sram_bytes, options.sram_limit);
+  out.optimisations = options.optimisations;
+  out.effort = options.effort;
   return out;
 }
 

@@ -23,6 +23,9 @@ struct SimulateOptions {
   bool all_tensors = false;
   bool strict = false;       ///< an operator on the CPU is an error
   std::uint64_t seed = 1;    ///< for inputs that are not given
+  std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all there is
+  delegate::Optimisations optimisations;
+  delegate::Effort effort = delegate::Effort::kFull;
 };
 
 struct Simulation {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "delegate/optimisations.h"
 
 namespace deputy::tools {
 
@@ -16,6 +17,9 @@ struct CommonOptions {
   std::string engine = "auto";
   std::string numerics = "tflite";
   bool strict = false;
+  std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all
+  std::string effort = "full";
+  delegate::Optimisations optimisations;
 };
 
 struct RunOptions {
@@ -45,6 +49,13 @@ struct BenchCommand {
   int runs = 5;
 };
 
+struct RatiosCommand {
+  std::string data;                   ///< folder with the rows' model files
+  std::vector<std::string> anchors;   ///< anchor files or names below configs/anchors; empty: both Ethos-U55 ones
+  std::string per_layer;              ///< folder with the reference's per-layer tables; may be empty
+  bool json = false;
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
@@ -53,6 +64,7 @@ int check_data_command(const CommonOptions& common, const CheckDataCommand& opti
 int list_command(const std::string& what);
 int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);
+int ratios_command(const CommonOptions& common, const RatiosCommand& options);
 /// Prints our cycles beside outside ones; `anchors` may be empty for the default file.
 int validate_command(const std::string& anchors);
 int reference_command(const std::string& folder);

@@ -38,6 +38,9 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
   DEPUTY_ASSIGN(auto path, find_soc(common.soc));
   DEPUTY_ASSIGN(out.soc, soc::load_soc_config(path, common.sets));
   out.strict = common.strict;
+  out.sram_limit = common.sram_limit;
+  out.optimisations = common.optimisations;
+  out.effort = common.effort == "fast" ? delegate::Effort::kFast : delegate::Effort::kFull;
   out.engine = common.engine == "cpu"   ? delegate::EnginePolicy::kCpu
                : common.engine == "npu" ? delegate::EnginePolicy::kNpu
                                         : delegate::EnginePolicy::kAuto;

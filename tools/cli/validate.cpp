@@ -9,7 +9,7 @@
 namespace deputy::tools {
 
 int validate_command(const std::string& anchors) {
-  const auto result = validate(anchors.empty() ? std::string(DEPUTY_CONFIG_DIR) + "/anchors/ethos-u55-128.yaml" : anchors);
+  const auto result = validate(anchors.empty() ? "ethos-u55-128" : anchors);
   if (!result.ok()) return fail(result.error());
   Table table({"network", ">MAC", ">reference cycles", ">our cycles", ">ours / reference", ">MAC utilisation"});
   for (const auto& row : result->rows)

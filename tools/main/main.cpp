@@ -1,6 +1,7 @@
 // The command line. It only parses: each command is a function of tools/cli/commands.h.
 #include <CLI/CLI.hpp>
 
+#include "base/fields.h"
 #include "tools/cli/commands.h"
 
 namespace {
@@ -23,6 +24,15 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
       ->check(CLI::IsMember({"tflite", "single", "fp32"}))
       ->capture_default_str();
   command->add_flag("--strict", options.strict, "make an operator on the CPU an error");
+  command->add_option("--sram-limit", options.sram_limit, "SRAM bytes the compiler may use for tensors, for example 64KiB (default: all)")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_option("--effort", options.effort, "how long the compiler searches: fast or full")
+      ->check(CLI::IsMember({"fast", "full"}))
+      ->capture_default_str();
+  deputy::delegate::Optimisations::fields(options.optimisations, [&](bool& on, const deputy::base::Field& field) {
+    command->add_flag(std::string("--no-") + field.name + "{false}", on, std::string("switch off: ") + field.doc)
+        ->group("Optimisations");
+  });
 }
 
 }  // namespace
@@ -93,6 +103,16 @@ int main(int argc, char** argv) {
   bench_cmd->add_option("models", bench.models, "models (default: the built-in networks)");
   bench_cmd->add_option("--runs", bench.runs, "runs of each, the fastest counts")->check(CLI::Range(1, 1000))->capture_default_str();
   add_compile_options(bench_cmd, common);
+  bench_cmd->require_subcommand(0, 1);
+  deputy::tools::RatiosCommand ratios;
+  auto* ratios_cmd = bench_cmd->add_subcommand("ratios", "Print our NPU cycles beside outside references, and the layers that make the difference");
+  ratios_cmd->add_option("data", ratios.data, "folder with the model files")->required();
+  ratios_cmd->add_option("--anchors", ratios.anchors, "anchor file, or a name under configs/anchors (repeatable; default: ethos-u55-128 and ethos-u55-256)")
+      ->take_all();
+  ratios_cmd->add_option("--per-layer", ratios.per_layer, "folder with the reference's per-layer tables");
+  ratios_cmd->add_flag("--json", ratios.json, "print JSON");
+  add_compile_options(ratios_cmd, common);
+  ratios_cmd->footer("Example: deputy bench ratios ../shared/data/models --per-layer ../shared/reference/per_layer");
 
   std::string anchors;
   auto* validate_cmd = app.add_subcommand("validate", "Print our cycles beside outside references");
@@ -116,6 +136,7 @@ int main(int argc, char** argv) {
   if (*check_cmd) return tools::check_data_command(common, check);
   if (*list_cmd) return tools::list_command(what);
   if (*network_cmd) return tools::network_command(network);
+  if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
   if (*validate_cmd) return tools::validate_command(anchors);
   return tools::reference_command(reference_dir);

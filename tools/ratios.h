@@ -1,0 +1,46 @@
+// `deputy bench ratios`: our NPU cycles beside an outside reference's at equal arithmetic, clock, memories and SRAM,
+// and the layers that make the difference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/anchors.h"
+#include "tools/report.h"
+
+namespace deputy::tools {
+
+/// One of our operators, and the reference's cycles for the same layer (0: not known).
+struct RatioLayer {
+  std::uint32_t index = 0;
+  std::string kind, name, engine, bound;
+  std::uint64_t cycles = 0;
+  double reference_cycles = 0;
+  /// Cycles over the reference's.
+  double excess() const { return static_cast<double>(cycles) - reference_cycles; }
+};
+
+struct Ratio {
+  AnchorRow anchor;
+  std::uint64_t cycles = 0;                  ///< first NPU job's start to the last one's end
+  std::uint64_t sram_bytes = 0;              ///< of the compiler's arena
+  std::uint64_t sram_allowed = 0;
+  std::uint64_t dram_bytes = 0, dram_feature_map_bytes = 0;  ///< moved by the NPU, commands included
+  std::size_t on_cpu = 0;                    ///< operators
+  std::vector<RatioLayer> layers;            ///< that take longer than the reference's, worst first
+  double ratio() const { return static_cast<double>(cycles) / static_cast<double>(anchor.cycles); }
+};
+
+/// Runs one row's model from the folder `data`, timing only, everything the NPU can take on the NPU, with the SRAM the
+/// reference uses. `per_layer`: folder of the reference's tables, or empty.
+base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions options, const std::string& data,
+                                  const std::string& per_layer);
+
+/// The reference's cycles of each operator of `report`, from one of its tables (CSV with the columns TFLite_operator and
+/// Op Cycles; several rows of one operator follow one another). The n-th convolution is compared with its n-th one, and so
+/// on for each kind; fully connected layers count as convolutions. 0 where it has none.
+base::Result<std::vector<double>> reference_layers(const Report& report, const std::string& csv_text, const std::string& name);
+
+}  // namespace deputy::tools
