@@ -17,16 +17,26 @@ inline constexpr MemoryRange kMemoryMap[] = {
     {"npu", 0x40000000, 0x1000, "NPU registers"},
     {"dma", 0x40010000, 0x1000, "DMA registers"},
     {"intc", 0x40020000, 0x1000, "interrupt controller registers"},
+    {"npu.queue", 0x40030000, 0x1000, "the NPU's queue manager"},
+    {"dma.queue", 0x40040000, 0x1000, "the DMA engine's queue manager"},
+    {"sync", 0x40050000, 0x1000, "sync unit: timelines"},
+    {"iommu", 0x40060000, 0x1000, "IOMMU registers"},
     {"dram", 0x80000000, 0x80000000, "external DRAM"},
 };
-inline constexpr std::uint64_t kSramBase = kMemoryMap[0].base;
+inline constexpr const MemoryRange& kSramRange = kMemoryMap[0];
+inline constexpr const MemoryRange& kDramRange = kMemoryMap[8];
+inline constexpr std::uint64_t kSramBase = kSramRange.base;
 inline constexpr std::uint64_t kNpuBase = kMemoryMap[1].base;
 inline constexpr std::uint64_t kDmaBase = kMemoryMap[2].base;
 inline constexpr std::uint64_t kIntcBase = kMemoryMap[3].base;
-inline constexpr std::uint64_t kDramBase = kMemoryMap[4].base;
+inline constexpr std::uint64_t kNpuQueueBase = kMemoryMap[4].base;
+inline constexpr std::uint64_t kDmaQueueBase = kMemoryMap[5].base;
+inline constexpr std::uint64_t kSyncBase = kMemoryMap[6].base;
+inline constexpr std::uint64_t kIommuBase = kMemoryMap[7].base;
+inline constexpr std::uint64_t kDramBase = kDramRange.base;
 
 /// Interrupt lines into the controller.
-enum class IrqLine : std::uint32_t { kNpu = 0, kDma = 1 };
+enum class IrqLine : std::uint32_t { kNpu = 0, kDma = 1, kNpuQueue = 2, kDmaQueue = 3, kSync = 4, kIommu = 5 };
 
 /// What the compiler binds to the NPU's base registers.
 enum class Region : std::uint8_t {

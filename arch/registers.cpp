@@ -7,12 +7,18 @@ namespace {
 constexpr RegisterInfo kNpu[] = {DEPUTY_NPU_REGISTERS(DEPUTY_REGISTER_ROW)};
 constexpr RegisterInfo kDma[] = {DEPUTY_DMA_REGISTERS(DEPUTY_REGISTER_ROW)};
 constexpr RegisterInfo kIntc[] = {DEPUTY_INTC_REGISTERS(DEPUTY_REGISTER_ROW)};
+constexpr RegisterInfo kQueue[] = {DEPUTY_QUEUE_REGISTERS(DEPUTY_REGISTER_ROW)};
+constexpr RegisterInfo kSync[] = {DEPUTY_SYNC_REGISTERS(DEPUTY_REGISTER_ROW)};
+constexpr RegisterInfo kIommu[] = {DEPUTY_IOMMU_REGISTERS(DEPUTY_REGISTER_ROW)};
 #undef DEPUTY_REGISTER_ROW
 }  // namespace
 
 std::span<const RegisterInfo> npu_registers() { return kNpu; }
 std::span<const RegisterInfo> dma_registers() { return kDma; }
 std::span<const RegisterInfo> intc_registers() { return kIntc; }
+std::span<const RegisterInfo> queue_registers() { return kQueue; }
+std::span<const RegisterInfo> sync_registers() { return kSync; }
+std::span<const RegisterInfo> iommu_registers() { return kIommu; }
 
 std::string_view access_name(Access access) {
   constexpr std::string_view kNames[] = {"RO", "RW", "WO", "W1C", "W1S"};
@@ -43,5 +49,30 @@ std::string_view dma_error_text(DmaError error) {
     case DmaError::kBus: return "bus error";
   }
   return "unknown error";
+}
+
+std::string_view ring_cause_text(RingCause cause) {
+  switch (cause) {
+    case RingCause::kNone: return "no halt";
+    case RingCause::kEngineFault: return "the engine ended the job with a fault";
+    case RingCause::kAborted: return "the driver aborted the job";
+    case RingCause::kBadEntry: return "malformed ring entry";
+    case RingCause::kBus: return "the ring entry could not be read";
+    case RingCause::kBusy: return "the engine works on a job started through its own registers";
+    case RingCause::kOverflow: return "the doorbell names more entries than the ring has";
+  }
+  return "unknown cause";
+}
+
+std::string_view sync_failure_text(SyncFailure failure) {
+  switch (failure) {
+    case SyncFailure::kNone: return "no failure";
+    case SyncFailure::kJobFailed: return "the job that should have signalled failed";
+    case SyncFailure::kUpstream: return "a timeline that the job waited for failed";
+    case SyncFailure::kNotIncreasing: return "a signal did not exceed the timeline's value";
+    case SyncFailure::kCancelled: return "the host cancelled it";
+    case SyncFailure::kDeadline: return "its deadline passed";
+  }
+  return "unknown failure";
 }
 }  // namespace deputy::arch

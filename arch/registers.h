@@ -1,4 +1,5 @@
-// Register maps of the NPU, the DMA engine and the interrupt controller: one table each. Drivers use the
+// Register maps of the NPU, the DMA engine, the interrupt controller, the queue managers, the sync unit and the
+// IOMMU: one table each. Drivers use the
 // constants (npu_reg::kCmd), models and the generic register test walk the RegisterInfo tables, the
 // reference page prints them. All registers are 32 bits wide and word-aligned.
 #pragma once
@@ -98,6 +99,80 @@ struct RegisterInfo {
   X(kEnableClear, "ENABLE_CLEAR", 0x14, kWo, 0, 0xFFFFFFFF, "clears bits of ENABLE")                               \
   X(kForce, "FORCE", 0x18, kWo, 0, 0xFFFFFFFF, "sets bits of PENDING, for testing a handler")
 
+// A queue manager stands before each engine and feeds it jobs from rings in shared memory (queue_entry.h).
+// HEAD and TAIL count entries and wrap at 2^32; entry i lies at BASE + i % ENTRIES * kQueueEntryBytes.
+#define DEPUTY_RING_REGISTERS(X, N, O)                                                                             \
+  X(kRing##N##BaseLo, "RING" #N "_BASE_LO", O + 0x00, kRw, 0, 0xFFFFFF00, "ring address, low half; 256-byte aligned") \
+  X(kRing##N##BaseHi, "RING" #N "_BASE_HI", O + 0x04, kRw, 0, 0xFFFFFFFF, "ring address, high half")               \
+  X(kRing##N##Entries, "RING" #N "_ENTRIES", O + 0x08, kRw, 0, 0x0000FFFF, "entries of the ring, a power of two")  \
+  X(kRing##N##Config, "RING" #N "_CONFIG", O + 0x0C, kRw, 0, 0x00000F31, "bit 0 enable (a rising edge sets HEAD = TAIL = 0), 5:4 priority (3 first), 11:8 IOMMU context") \
+  X(kRing##N##Tail, "RING" #N "_TAIL", O + 0x10, kRw, 0, 0xFFFFFFFF, "doorbell: entries written by the driver; more than ENTRIES ahead of HEAD halts the ring") \
+  X(kRing##N##Head, "RING" #N "_HEAD", O + 0x14, kRo, 0, 0xFFFFFFFF, "entries finished")                           \
+  X(kRing##N##Ctrl, "RING" #N "_CTRL", O + 0x18, kWo, 0, 0x00000007, "bit 0 retry the head entry of a halted ring, 1 skip it: its signals fail, 2 abort the running job: the ring halts") \
+  X(kRing##N##Status, "RING" #N "_STATUS", O + 0x1C, kRo, 0, 0x0000FFFF, "2:0 RingState, 15:8 RingCause of the last halt") \
+  X(kRing##N##ErrInfo, "RING" #N "_ERR_INFO", O + 0x20, kRo, 0, 0xFFFFFFFF, "the engine's own account: 7:0 opcode, 23:8 tag, 31:24 error cause") \
+  X(kRing##N##ErrAddrLo, "RING" #N "_ERR_ADDR_LO", O + 0x24, kRo, 0, 0xFFFFFFFF, "address of the fault, low half")  \
+  X(kRing##N##ErrAddrHi, "RING" #N "_ERR_ADDR_HI", O + 0x28, kRo, 0, 0xFFFFFFFF, "high half")
+#define DEPUTY_QUEUE_REGISTERS(X)                                                                                  \
+  X(kId, "ID", 0x00, kRo, 0x44505101, 0xFFFFFFFF, "'DPQ' and the version")                                         \
+  X(kStatus, "STATUS", 0x04, kRo, 0, 0x0000000F, "3:0 the ring whose job the engine runs, plus 1; 0: none")        \
+  X(kIrqStatus, "IRQ_STATUS", 0x08, kW1c, 0, 0x00000F0F, "3:0 an entry of ring n that asked for it has finished, 11:8 ring n has halted") \
+  X(kIrqEnable, "IRQ_ENABLE", 0x0C, kRw, 0, 0x00000F0F, "which IRQ_STATUS bits raise the interrupt line")          \
+  X(kReset, "RESET", 0x10, kWo, 0, 0x00000001, "bit 0: reset the engine and every ring; no timeline changes")      \
+  X(kProgress, "PROGRESS", 0x14, kRo, 0, 0xFFFFFFFF, "counts whatever the engine completes inside a job: stands still when it hangs") \
+  DEPUTY_RING_REGISTERS(X, 0, 0x40)                                                                                \
+  DEPUTY_RING_REGISTERS(X, 1, 0x80)                                                                                \
+  DEPUTY_RING_REGISTERS(X, 2, 0xC0)                                                                                \
+  DEPUTY_RING_REGISTERS(X, 3, 0x100)
+inline constexpr std::uint32_t kRings = 4, kRingStride = 0x40;
+
+// The sync unit holds timelines: 64-bit counters that engines and the host signal and wait for.
+#define DEPUTY_TIMELINE_REGISTERS(X, N, O)                                                                         \
+  X(kTimeline##N##ValueLo, "TIMELINE" #N "_VALUE_LO", O + 0x00, kRo, 0, 0xFFFFFFFF, "value, low half; reading it latches VALUE_HI") \
+  X(kTimeline##N##ValueHi, "TIMELINE" #N "_VALUE_HI", O + 0x04, kRo, 0, 0xFFFFFFFF, "high half as of the last read of VALUE_LO") \
+  X(kTimeline##N##SignalLo, "TIMELINE" #N "_SIGNAL_LO", O + 0x08, kRw, 0, 0xFFFFFFFF, "low half of the value that SIGNAL_HI signals") \
+  X(kTimeline##N##SignalHi, "TIMELINE" #N "_SIGNAL_HI", O + 0x0C, kWo, 0, 0xFFFFFFFF, "high half; writing it signals. A value that is not above VALUE fails the timeline") \
+  X(kTimeline##N##Fail, "TIMELINE" #N "_FAIL", O + 0x10, kRo, 0, 0x000000FF, "SyncFailure, sticky; 0: none. Write FAIL_SET to fail it") \
+  X(kTimeline##N##FailSet, "TIMELINE" #N "_FAIL_SET", O + 0x14, kWo, 0, 0x000000FF, "fails the timeline with this code; the first failure stays") \
+  X(kTimeline##N##WaitLo, "TIMELINE" #N "_WAIT_LO", O + 0x18, kRw, 0, 0xFFFFFFFF, "the host's threshold, low half") \
+  X(kTimeline##N##WaitHi, "TIMELINE" #N "_WAIT_HI", O + 0x1C, kRw, 0, 0xFFFFFFFF, "high half; IRQ_STATUS bit n is set while armed and VALUE >= WAIT or failed")
+#define DEPUTY_SYNC_REGISTERS(X)                                                                                   \
+  X(kId, "ID", 0x00, kRo, 0x44505301, 0xFFFFFFFF, "'DPS' and the version")                                         \
+  X(kTimelines, "TIMELINES", 0x04, kRo, 16, 0xFFFFFFFF, "timelines there are")                                     \
+  X(kIrqStatus, "IRQ_STATUS", 0x08, kW1c, 0, 0x0000FFFF, "bit n: timeline n reached the host's threshold or failed while armed") \
+  X(kIrqEnable, "IRQ_ENABLE", 0x0C, kRw, 0, 0x0000FFFF, "bit n arms the threshold of timeline n")                  \
+  X(kClear, "CLEAR", 0x10, kWo, 0, 0x0000FFFF, "bit n: timeline n to value 0, no failure, disarmed")               \
+  DEPUTY_TIMELINE_REGISTERS(X, 0, 0x100) DEPUTY_TIMELINE_REGISTERS(X, 1, 0x120)                                    \
+  DEPUTY_TIMELINE_REGISTERS(X, 2, 0x140) DEPUTY_TIMELINE_REGISTERS(X, 3, 0x160)                                    \
+  DEPUTY_TIMELINE_REGISTERS(X, 4, 0x180) DEPUTY_TIMELINE_REGISTERS(X, 5, 0x1A0)                                    \
+  DEPUTY_TIMELINE_REGISTERS(X, 6, 0x1C0) DEPUTY_TIMELINE_REGISTERS(X, 7, 0x1E0)                                    \
+  DEPUTY_TIMELINE_REGISTERS(X, 8, 0x200) DEPUTY_TIMELINE_REGISTERS(X, 9, 0x220)                                    \
+  DEPUTY_TIMELINE_REGISTERS(X, 10, 0x240) DEPUTY_TIMELINE_REGISTERS(X, 11, 0x260)                                  \
+  DEPUTY_TIMELINE_REGISTERS(X, 12, 0x280) DEPUTY_TIMELINE_REGISTERS(X, 13, 0x2A0)                                  \
+  DEPUTY_TIMELINE_REGISTERS(X, 14, 0x2C0) DEPUTY_TIMELINE_REGISTERS(X, 15, 0x2E0)
+inline constexpr std::uint32_t kTimelineCount = 16, kTimelineStride = 0x20;
+
+// The IOMMU translates what engines access, by the context of the ring their job came from. Context 0 and
+// contexts that are not enabled while BYPASS is set pass untranslated.
+#define DEPUTY_IOMMU_REGISTERS(X)                                                                                  \
+  X(kId, "ID", 0x00, kRo, 0x44504D01, 0xFFFFFFFF, "'DPM' and the version")                                         \
+  X(kControl, "CONTROL", 0x04, kRw, 1, 0x00000001, "bit 0 BYPASS: contexts without a page table pass untranslated; else they fault") \
+  X(kInvalidate, "INVALIDATE", 0x08, kWo, 0, 0x0000FFFF, "bit n: forget the cached translations of context n")     \
+  X(kIrqStatus, "IRQ_STATUS", 0x0C, kW1c, 0, 0x00000001, "bit 0 a fault was recorded")                             \
+  X(kIrqEnable, "IRQ_ENABLE", 0x10, kRw, 0, 0x00000001, "which IRQ_STATUS bits raise the interrupt line")          \
+  X(kFault, "FAULT", 0x14, kRo, 0, 0x8000FF1F, "of the first fault since it was cleared: bit 31 valid, 15:8 initiator, 4 write, 3:0 context") \
+  X(kFaultAddr, "FAULT_ADDR", 0x18, kRo, 0, 0xFFFFFFFF, "the address that was asked for")                          \
+  X(kFaultClear, "FAULT_CLEAR", 0x1C, kWo, 0, 0x00000001, "bit 0: ready for the next fault")                       \
+  X(kTable0, "TABLE0", 0x40, kRw, 0, 0xFFFFF001, "page table of context 0 (unused); context n at 0x40 + 4n: bit 0 enabled, 31:12 address of its first level") \
+  X(kTable1, "TABLE1", 0x44, kRw, 0, 0xFFFFF001, "page table of context 1")                                        \
+  X(kTable2, "TABLE2", 0x48, kRw, 0, 0xFFFFF001, "page table of context 2")                                        \
+  X(kTable3, "TABLE3", 0x4C, kRw, 0, 0xFFFFF001, "page table of context 3")                                        \
+  X(kTable4, "TABLE4", 0x50, kRw, 0, 0xFFFFF001, "page table of context 4")                                        \
+  X(kTable5, "TABLE5", 0x54, kRw, 0, 0xFFFFF001, "page table of context 5")                                        \
+  X(kTable6, "TABLE6", 0x58, kRw, 0, 0xFFFFF001, "page table of context 6")                                        \
+  X(kTable7, "TABLE7", 0x5C, kRw, 0, 0xFFFFF001, "page table of context 7")
+inline constexpr std::uint32_t kContexts = 8;
+
 #define DEPUTY_REGISTER_CONSTANT(constant, name, offset, access, reset, mask, doc) \
   inline constexpr std::uint32_t constant = offset;
 namespace npu_reg {
@@ -109,11 +184,23 @@ DEPUTY_DMA_REGISTERS(DEPUTY_REGISTER_CONSTANT)
 namespace intc_reg {
 DEPUTY_INTC_REGISTERS(DEPUTY_REGISTER_CONSTANT)
 }
+namespace queue_reg {
+DEPUTY_QUEUE_REGISTERS(DEPUTY_REGISTER_CONSTANT)
+}
+namespace sync_reg {
+DEPUTY_SYNC_REGISTERS(DEPUTY_REGISTER_CONSTANT)
+}
+namespace iommu_reg {
+DEPUTY_IOMMU_REGISTERS(DEPUTY_REGISTER_CONSTANT)
+}
 #undef DEPUTY_REGISTER_CONSTANT
 
 std::span<const RegisterInfo> npu_registers();
 std::span<const RegisterInfo> dma_registers();
 std::span<const RegisterInfo> intc_registers();
+std::span<const RegisterInfo> queue_registers();
+std::span<const RegisterInfo> sync_registers();
+std::span<const RegisterInfo> iommu_registers();
 
 /// STATUS[15:8] of the NPU.
 enum class NpuError : std::uint8_t {
@@ -134,6 +221,37 @@ std::string_view npu_error_text(NpuError error);
 /// STATUS[15:8] of the DMA engine.
 enum class DmaError : std::uint8_t { kNone = 0, kBadDescriptor = 1, kBus = 2 };
 std::string_view dma_error_text(DmaError error);
+
+/// RINGn_STATUS[2:0].
+enum class RingState : std::uint8_t {
+  kOff = 0,
+  kIdle = 1,     ///< HEAD equals TAIL
+  kWaiting = 2,  ///< the head entry waits for timelines or for the engine
+  kRunning = 3,
+  kHalted = 4,   ///< until the driver retries or skips the head entry
+};
+/// RINGn_STATUS[15:8].
+enum class RingCause : std::uint8_t {
+  kNone = 0,
+  kEngineFault = 1,  ///< the job ended with a fault of the engine: ERR_INFO, ERR_ADDR
+  kAborted = 2,      ///< by the driver
+  kBadEntry = 3,     ///< a field out of range, or an unknown kind
+  kBus = 4,          ///< the entry could not be read
+  kOverflow = 5,     ///< the doorbell names more entries than the ring has
+  kBusy = 6,         ///< the engine works on a job started through its own registers
+};
+std::string_view ring_cause_text(RingCause cause);
+
+/// Why a timeline failed. Waits for values it had reached stay satisfied; all others fail at once.
+enum class SyncFailure : std::uint8_t {
+  kNone = 0,
+  kJobFailed = 1,      ///< the job that should have signalled was skipped after a fault
+  kUpstream = 2,       ///< a timeline that the job waited for failed
+  kNotIncreasing = 3,  ///< a signal that does not exceed the value
+  kCancelled = 4,      ///< by the host
+  kDeadline = 5,       ///< the host's deadline passed
+};
+std::string_view sync_failure_text(SyncFailure failure);
 
 inline constexpr std::uint32_t kStatusRunning = 1, kStatusDone = 2, kStatusError = 4;
 inline constexpr std::uint32_t kIrqDone = 1, kIrqFailed = 2;

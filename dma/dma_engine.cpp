@@ -1,5 +1,6 @@
 #include "dma/dma_engine.h"
 
+#include "base/check.h"
 #include "dma/core/chunks.h"
 #include "sim/process.h"
 #include "sim/register_access.h"
@@ -33,23 +34,46 @@ void DmaEngine::update_irq() { irq_((file_.get(reg::kIrqStatus) & file_.get(reg:
 void DmaEngine::write_register(std::uint32_t offset, std::uint32_t value) {
   file_.bus_write(offset, value);
   if (offset == reg::kReset && (value & 1)) {
-    ++epoch_;
-    file_.reset();
-    buffer_.clear();
-    write_failed_ = false;
-    pushed_.notify();
-    popped_.notify();
+    abort_job();
   } else if (offset == reg::kCmd && (value & 1) && !(file_.get(reg::kStatus) & arch::kStatusRunning)) {
-    file_.set(reg::kStatus, arch::kStatusRunning);
-    file_.set(reg::kProgress, 0);
-    write_failed_ = false;
-    start_.notify(sc_core::SC_ZERO_TIME);
+    start();
   }
   update_irq();
 }
 
+void DmaEngine::start() {
+  file_.set(reg::kStatus, arch::kStatusRunning);
+  file_.set(reg::kProgress, 0);
+  write_failed_ = false;
+  start_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void DmaEngine::run_job(const sim::Job& job, Done done) {
+  DEPUTY_CHECK(!busy(), "the engine is busy");
+  file_.set(reg::kDescLo, static_cast<std::uint32_t>(job.address));
+  file_.set(reg::kDescHi, static_cast<std::uint32_t>(job.address >> 32));
+  job_done_ = std::move(done);
+  start();
+}
+
+void DmaEngine::abort_job() {
+  job_done_ = nullptr;
+  ++epoch_;
+  file_.reset();
+  buffer_.clear();
+  write_failed_ = false;
+  pushed_.notify();
+  popped_.notify();
+}
+
 void DmaEngine::finish(arch::DmaError error, std::uint64_t address) {
   const bool failed = error != arch::DmaError::kNone;
+  if (job_done_) {
+    file_.set(reg::kStatus, 0);
+    const Done done = std::move(job_done_);
+    job_done_ = nullptr;
+    return done({failed, static_cast<std::uint32_t>(error) << 24, address});
+  }
   file_.set(reg::kStatus, failed ? arch::kStatusError | static_cast<std::uint32_t>(error) << 8 : arch::kStatusDone);
   file_.set(reg::kErrAddrLo, static_cast<std::uint32_t>(address));
   file_.set(reg::kErrAddrHi, static_cast<std::uint32_t>(address >> 32));
@@ -120,6 +144,7 @@ bool DmaEngine::copy(const arch::DmaDescriptor& d) {
       return false;
     }
     if (aborted(epoch) || write_failed_) return false;
+    ++chunks_;
     piece.ready = reader.last_done();
     buffer_.push_back(std::move(piece));
     pushed_.notify();

@@ -15,6 +15,7 @@
 #include "arch/dma_descriptor.h"
 #include "arch/register_file.h"
 #include "sim/bus_initiator.h"
+#include "sim/job_engine.h"
 #include "sim/time.h"
 
 namespace deputy::dma {
@@ -25,13 +26,19 @@ struct DmaParams {
   bool functional = true;  ///< false: move no bytes (descriptors are still fetched for real)
 };
 
-class DmaEngine : public sc_core::sc_module {
+class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
  public:
   /// `irq` is called with the level of the interrupt line.
   DmaEngine(sc_core::sc_module_name name, const DmaParams& params, std::function<void(bool)> irq);
 
   tlm_utils::simple_target_socket<DmaEngine> registers;
   sim::BusInitiator reader, writer;
+
+  // A queue manager's jobs. They end with a call instead of IRQ_STATUS.
+  bool busy() const override { return (file_.get(arch::dma_reg::kStatus) & arch::kStatusRunning) != 0; }
+  void run_job(const sim::Job& job, Done done) override;
+  void abort_job() override;
+  std::uint32_t job_progress() const override { return chunks_; }
 
  private:
   struct Piece {
@@ -46,6 +53,7 @@ class DmaEngine : public sc_core::sc_module {
   void update_irq();
   void read_thread();
   void write_thread();
+  void start();
   void run_chain();
   bool fetch(std::uint64_t address, arch::DmaDescriptor& descriptor);
   bool copy(const arch::DmaDescriptor& descriptor);
@@ -61,6 +69,8 @@ class DmaEngine : public sc_core::sc_module {
   std::deque<Piece> buffer_;
   bool writing_ = false, write_failed_ = false;
   std::uint64_t read_fault_ = 0, write_fault_ = 0;
+  std::uint32_t chunks_ = 0;  ///< read so far
+  Done job_done_;             ///< set while a queue manager's job runs
   std::uint64_t epoch_ = 0;  ///< bumped by RESET: what was in flight then no longer counts
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arch/npu_timing.h"
+#include "base/check.h"
 #include "sim/register_access.h"
 
 namespace deputy::npu_model {
@@ -94,6 +95,26 @@ void NpuEngine::reset_engine() {
   executor_.reset();
 }
 
+void NpuEngine::run_job(const sim::Job& job, Done done) {
+  DEPUTY_CHECK(!running_, "the engine is busy");
+  set64(reg::kQBaseLo, job.address);
+  file_.set(reg::kQSize, job.bytes);
+  for (int r = 0; r < arch::kRegionCount; ++r) {
+    set64(reg::kBase0Lo + 8 * r, job.region_base[r]);
+    file_.set(reg::kSize0 + 4 * r, job.region_bytes[r]);
+  }
+  job_done_ = std::move(done);
+  start_job(sc_time_stamp());
+}
+
+void NpuEngine::abort_job() {
+  job_done_ = nullptr;
+  if (running_) end_job(arch::NpuError::kNone, true);
+  reset_engine();
+}
+
+std::uint32_t NpuEngine::job_progress() const { return static_cast<std::uint32_t>(completed_instructions_); }
+
 // Empties the queues and ends every wait of the job's processes.
 void NpuEngine::stop_queues() {
   ++epoch_;
@@ -129,6 +150,13 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   file_.set(reg::kPmuLoadActive, static_cast<std::uint32_t>(record.load_active_cycles));
   file_.set(reg::kPmuStoreActive, static_cast<std::uint32_t>(record.store_active_cycles));
   const bool failed = error != arch::NpuError::kNone;
+  if (job_done_) {
+    file_.set(reg::kStatus, 0);
+    const Done done = std::move(job_done_);
+    job_done_ = nullptr;
+    return done({failed, file_.get(reg::kErrInfo) | static_cast<std::uint32_t>(error) << 24,
+                 get64(reg::kErrAddrLo)});
+  }
   file_.set(reg::kStatus, failed ? arch::kStatusError | static_cast<std::uint32_t>(error) << 8
                                  : arch::kStatusDone);
   file_.set(reg::kIrqStatus,

@@ -35,12 +35,13 @@
 #include "npu_model/core/hazard.h"
 #include "npu_model/npu_record.h"
 #include "sim/bus_initiator.h"
+#include "sim/job_engine.h"
 #include "sim/process.h"
 #include "sim/time.h"
 
 namespace deputy::npu_model {
 
-class NpuEngine : public sc_core::sc_module {
+class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
  public:
   /// timing_only: no values are computed and feature maps, weights and parameters do not move
   /// (transactions with a null data pointer); the command stream is still read.
@@ -54,6 +55,12 @@ class NpuEngine : public sc_core::sc_module {
 
   /// Called with the interrupt line's new level whenever it changes, in the context of whoever
   /// caused it.
+  // A queue manager's jobs. They end with a call instead of IRQ_STATUS.
+  bool busy() const override { return running_; }
+  void run_job(const sim::Job& job, Done done) override;
+  void abort_job() override;
+  std::uint32_t job_progress() const override;
+
   void on_interrupt(std::function<void(bool)> handler) { interrupt_handler_ = std::move(handler); }
 
   /// Jobs that have ended, oldest first.
@@ -135,6 +142,7 @@ class NpuEngine : public sc_core::sc_module {
   Executor executor_;
   arch::RegisterFile file_;
   std::function<void(bool)> interrupt_handler_;
+  Done job_done_;  ///< set while a queue manager's job runs
   bool interrupt_level_ = false;
 
   Job job_;

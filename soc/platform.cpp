@@ -16,7 +16,9 @@
 #include "soc/dram.h"
 #include "soc/intc.h"
 #include "soc/interconnect.h"
+#include "soc/queue_manager.h"
 #include "soc/sram.h"
+#include "soc/sync_unit.h"
 #include "soc/tlm_port.h"
 
 namespace deputy::soc {
@@ -45,6 +47,8 @@ struct Board : sc_core::sc_module {
   Intc intc;
   dma::DmaEngine dma_engine;
   npu_model::NpuEngine npu;
+  SyncUnit sync;
+  QueueManager npu_queue, dma_queue;
   sim::BusInitiator host_bus;
   TlmPort port;
   std::function<void()> program;
@@ -58,8 +62,11 @@ struct Board : sc_core::sc_module {
         dram("dram", arch::kDramBase, c.dram),
         intc("intc"),
         dma_engine("dma", dma_params(c.dma, !timing_only),
-                   [this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kDma), level); }),
+                   line(arch::IrqLine::kDma)),
         npu("npu", c.npu, timing_only),
+        sync("sync", line(arch::IrqLine::kSync)),
+        npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
+        dma_queue("dma_queue", "dma.queue", dma_engine, sync, line(arch::IrqLine::kDmaQueue)),
         host_bus("host", c.host.outstanding),
         port(c.host, host_bus, intc, sram, dram, !timing_only) {
     noc.add_memory("sram", sram);
@@ -67,17 +74,27 @@ struct Board : sc_core::sc_module {
     peripheral("npu", npu.registers);
     peripheral("dma", dma_engine.registers);
     peripheral("intc", intc.socket);
+    peripheral("npu.queue", npu_queue.registers);
+    peripheral("dma.queue", dma_queue.registers);
+    peripheral("sync", sync.socket);
     initiator("host", 0, host_bus.socket);
     initiator("dma.read", 1, dma_engine.reader.socket);
     initiator("dma.write", 1, dma_engine.writer.socket);
+    initiator("dma.queue", 1, dma_queue.bus.socket);
+    initiator("npu.queue", 2, npu_queue.bus.socket);
     initiator("npu.cmd", 2, npu.command_port.socket);
     initiator("npu.load", 3, npu.load_port.socket);
     initiator("npu.store", 4, npu.store_port.socket);
-    npu.on_interrupt([this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kNpu), level); });
+    npu.on_interrupt(line(arch::IrqLine::kNpu));
 
     sc_core::sc_spawn_options options;
     options.set_stack_size(kHostStackBytes);
     sc_core::sc_spawn([this] { program(); }, "host", &options);
+  }
+
+  // What a device calls with the level of its interrupt line.
+  std::function<void(bool)> line(arch::IrqLine number) {
+    return [this, number](bool level) { intc.set_line(static_cast<std::uint32_t>(number), level); };
   }
 
   template <class Socket>
@@ -124,6 +141,8 @@ void collect(const Board& b, RunRecord& r) {
   add_traffic(r.initiator_traffic["npu.load"], b.npu.load_port);
   add_traffic(r.initiator_traffic["npu.store"], b.npu.store_port);
   add_traffic(r.initiator_traffic["npu.cmd"], b.npu.command_port);
+  add_traffic(r.initiator_traffic["npu.queue"], b.npu_queue.bus);
+  add_traffic(r.initiator_traffic["dma.queue"], b.dma_queue.bus);
   std::erase_if(r.initiator_traffic, [](const auto& entry) { return entry.second.empty(); });
   r.noc_traffic = b.noc.traffic();
   r.memory_traffic["sram"] = to_count(b.sram.counted());

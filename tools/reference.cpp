@@ -89,7 +89,8 @@ struct RegisterBlock {
   std::span<const arch::RegisterInfo> registers;
 };
 std::vector<RegisterBlock> register_blocks() {
-  return {{"npu", arch::npu_registers()}, {"dma", arch::dma_registers()}, {"intc", arch::intc_registers()}};
+  return {{"npu", arch::npu_registers()}, {"dma", arch::dma_registers()}, {"intc", arch::intc_registers()},
+          {"queue", arch::queue_registers()}, {"sync", arch::sync_registers()}, {"iommu", arch::iommu_registers()}};
 }
 
 std::string registers_page() {

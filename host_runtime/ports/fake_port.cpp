@@ -149,7 +149,7 @@ bool FakePort::wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
 base::Result<SharedMemory> FakePort::alloc(MemoryKind kind, std::uint64_t bytes,
                                            std::uint64_t align) {
   const int k = static_cast<int>(kind);
-  const auto& map = arch::kMemoryMap[kind == MemoryKind::kSram ? 0 : 4];
+  const auto& map = kind == MemoryKind::kSram ? arch::kSramRange : arch::kDramRange;
   const std::uint64_t address = (next_[k] + align - 1) / align * align;
   if (address - map.base > limit_[k] || bytes > limit_[k] - (address - map.base))
     return base::Error{

@@ -102,7 +102,7 @@ class FakePort : public HwPort {
   std::multimap<std::uint64_t, std::function<void()>> events_;
   std::map<std::uint64_t, std::vector<std::uint8_t>> blocks_;  ///< by address
   std::uint64_t next_[2] = {arch::kSramBase, arch::kDramBase};
-  std::uint64_t limit_[2] = {arch::kMemoryMap[0].size, arch::kMemoryMap[4].size};
+  std::uint64_t limit_[2] = {arch::kSramRange.size, arch::kDramRange.size};
   std::uint64_t now_ = 0, bus_errors_ = 0;
   bool functional_ = true, lose_interrupts_ = false;
 };
