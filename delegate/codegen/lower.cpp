@@ -48,6 +48,8 @@ void lower(Lowering& context, const Kernel& kernel) {
     case OpKind::MINIMUM:
     case OpKind::MAXIMUM:
       return lower_eltwise(context, op);
+    case OpKind::SOFTMAX:
+      return lower_softmax(context, op);
     case OpKind::PAD:
     case OpKind::PADV2:
       return lower_pad(context, op);

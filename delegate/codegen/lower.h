@@ -48,5 +48,6 @@ void lower_eltwise(Lowering& context, const Op& op);  ///< two operands
 void lower_table(Lowering& context, const Op& op);    ///< one operand through a 256-entry table
 void lower_copies(Lowering& context, const Op& op);   ///< strided moves
 void lower_pad(Lowering& context, const Op& op);
+void lower_softmax(Lowering& context, const Op& op);  ///< over the last dimension
 
 }  // namespace deputy::delegate

@@ -6,6 +6,7 @@
 #include "arch/numerics.h"
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/ops/operands.h"
 
 namespace deputy::delegate {
 namespace {
@@ -54,15 +55,15 @@ std::vector<EltwiseDim> merged_dims(const Layout& a, const Layout& b, const Layo
 }
 
 arch::Eltwise eltwise_math(const Lowering& context, const Op& op) {
-  const Quantisation& a = context.tensor(op.inputs[0]).desc.quant;
-  const Quantisation& b = context.tensor(op.inputs[1]).desc.quant;
-  const Quantisation& out = context.tensor(op.outputs[0]).desc.quant;
+  const Quantisation a = signed_quantisation(context.tensor(op.inputs[0])),
+                     b = signed_quantisation(context.tensor(op.inputs[1])),
+                     out = signed_quantisation(context.tensor(op.outputs[0]));
   Numerics mode = context.options.numerics;
   if (op.kind == OpKind::ADD || op.kind == OpKind::SUB)
     mode = arch::add_rule(a.scale[0], b.scale[0], out.scale[0], mode);
   if (op.kind == OpKind::MUL) mode = arch::mul_rule(a.scale[0], b.scale[0], out.scale[0], mode);
   arch::Eltwise e;
-  e.rounding = static_cast<std::uint32_t>(mode);
+  e.rounding = static_cast<std::uint32_t>(mode), e.u8 = is_u8(context.tensor(op.outputs[0]));
   e.a_zp = a.zero_point[0], e.b_zp = b.zero_point[0], e.ofm_zp = out.zero_point[0];
   const auto range =
       arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);

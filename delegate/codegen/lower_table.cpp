@@ -1,19 +1,22 @@
 // One-operand operators as a table: load a run of bytes, map it in place, store it.
 #include <algorithm>
+#include <array>
 
-#include "arch/activation_table.h"
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/ops/operands.h"
 
 namespace deputy::delegate {
 
 void lower_table(Lowering& context, const Op& op) {
   const Tensor &in = context.tensor(op.inputs[0]), &out = context.tensor(op.outputs[0]);
-  const auto table = arch::activation_table(op.kind, op.attrs, in.desc.quant, out.desc.quant,
-                                            context.options.numerics);
+  const auto table = signed_table(context.graph, op, context.options.numerics);
   DEPUTY_CHECK(table, "not a table operator");
-  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(table->data()),
-                                            table->size());
+  // LUT takes raw bytes: unsigned ones permute the table.
+  std::array<std::uint8_t, 256> bytes;
+  for (std::size_t index = 0; index < 256; ++index)
+    bytes[index ^ (is_u8(in) ? 0x80 : 0)] =
+        static_cast<std::uint8_t>((*table)[index]) ^ (is_u8(out) ? 0x80 : 0);
   const MemoryRef table_at{arch::Region::kConstants, context.constants.add(bytes)};
   const MemoryRef from = context.memory(op.inputs[0]), to = context.memory(op.outputs[0]);
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/codegen/map_transfer.h"
+#include "delegate/ops/operands.h"
 #include "delegate/ops/window_ops.h"
 
 namespace deputy::delegate {
@@ -22,12 +23,15 @@ Numerics rounding_of(const Lowering& context, const Op& op) {
 }
 
 WindowMath window_math(const Lowering& context, const Op& op, const WindowShape& shape) {
-  const Quantisation &in = context.tensor(op.inputs[0]).desc.quant,
-                     &out = context.tensor(op.outputs[0]).desc.quant;
+  const Quantisation in = signed_quantisation(context.tensor(op.inputs[0])),
+                     out = signed_quantisation(context.tensor(op.outputs[0]));
   const Numerics mode = rounding_of(context, op);
   WindowMath math;
   math.ifm_zp = in.zero_point[0], math.ofm_zp = out.zero_point[0];
+  if (shape.has_weights())
+    math.w_zp = signed_quantisation(context.tensor(op.inputs[1])).zero_point[0];
   math.rounding = static_cast<std::uint32_t>(mode);
+  math.u8 = is_u8(context.tensor(op.inputs[0]));
   const auto range =
       arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
   math.act_min = range.min, math.act_max = range.max;
@@ -48,8 +52,10 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
   const float s_in = context.tensor(op.inputs[0]).desc.quant.scale[0],
               s_out = context.tensor(op.outputs[0]).desc.quant.scale[0];
   const std::vector<float>& s_w = context.tensor(op.inputs[1]).desc.quant.scale;
-  const auto requant =
-      op.kind == OpKind::FULLY_CONNECTED ? arch::fully_connected_requant : arch::conv_requant;
+  // TFLite's uint8 kernels round the scale product to float32, as FULLY_CONNECTED does.
+  const bool float_product =
+      op.kind == OpKind::FULLY_CONNECTED || is_u8(context.tensor(op.inputs[0]));
+  const auto requant = float_product ? arch::fully_connected_requant : arch::conv_requant;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(shape.oc) * arch::kChannelParamBytes);
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.oc); ++c) {
     const arch::Requant r =
@@ -72,7 +78,10 @@ class WindowEmitter {
         ifm_(context.map(op.inputs[0], shape.ih, shape.iw, shape.ic)),
         ofm_(context.map(op.outputs[0], shape.oh, shape.ow, shape.oc)) {
     if (!s_.has_weights()) return;
-    weights_ = context.memory(op.inputs[1]);
+    const Tensor& weights = context.tensor(op.inputs[1]);
+    weights_ = is_u8(weights) ? MemoryRef{arch::Region::kConstants,
+                                          context.constants.add(signed_bytes(weights))}
+                              : context.memory(op.inputs[1]);
     params_ = {arch::Region::kConstants, context.constants.add(channel_params(context, op, shape))};
   }
 

@@ -27,7 +27,7 @@ void fill_geometry(T& op, const WindowShape& s, const WindowStep& step, const Wi
   op.pad_left = static_cast<std::int32_t>(step.columns.pad);
   op.ifm_zp = math.ifm_zp, op.ofm_zp = math.ofm_zp, op.act_min = math.act_min,
   op.act_max = math.act_max;
-  op.rounding = math.rounding;
+  op.rounding = math.rounding, op.u8 = math.u8;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ arch::Operation window_instruction(const WindowShape& s, const WindowStep& step,
     case WindowKind::kConv: {
       arch::Conv op;
       fill_geometry(op, s, step, math, at);
-      op.ifm_c = u32(channels);
+      op.ifm_c = u32(channels), op.w_zp = math.w_zp;
       op.w_addr = at.weights, op.w_oc_stride = u32(s.kh * s.kw * channels), op.prm_addr = at.params;
       op.acc_keep = !step.first_k, op.acc_hold = !step.last_k;
       return op;
@@ -68,7 +68,7 @@ arch::Operation window_instruction(const WindowShape& s, const WindowStep& step,
     case WindowKind::kDepthwise: {
       arch::Depthwise op;
       fill_geometry(op, s, step, math, at);
-      op.ifm_c = u32(channels);
+      op.ifm_c = u32(channels), op.w_zp = math.w_zp;
       // A block inside one input channel is a depthwise layer of its own with that many outputs.
       op.depth_mult = u32(outputs / channels);
       op.w_addr = at.weights, op.w_tap_stride = u32(outputs), op.prm_addr = at.params;

@@ -155,8 +155,8 @@ void walk(const WindowShape& s, const Tiling& t, Visit&& visit) {
 
 /// The arithmetic of the operator: what the instructions need beside geometry and addresses.
 struct WindowMath {
-  std::int32_t ifm_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
-  std::uint32_t rounding = 0;
+  std::int32_t ifm_zp = 0, w_zp = 0, ofm_zp = 0, act_min = -128, act_max = 127;
+  std::uint32_t rounding = 0, u8 = 0;
   arch::PoolMode pool = arch::PoolMode::kMax;
   std::int32_t multiplier = 0, shift = 0;  ///< mean
 };

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <span>
 
-#include "arch/activation_table.h"
 #include "arch/kernel_rules.h"
 #include "delegate/codegen/tile_search.h"
 #include "delegate/ops/copies.h"
@@ -53,6 +52,7 @@ constexpr OpKind kCopies[] = {OpKind::CONCATENATION, OpKind::PACK,      OpKind::
                               OpKind::SPLIT,         OpKind::SPLIT_V,   OpKind::SLICE,
                               OpKind::STRIDED_SLICE, OpKind::TRANSPOSE, OpKind::SPACE_TO_DEPTH,
                               OpKind::DEPTH_TO_SPACE};
+constexpr OpKind kSoftmax[] = {OpKind::SOFTMAX};
 constexpr OpKind kAliases[] = {OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS};
 constexpr OpKind kComputing[] = {OpKind::CONV_2D,
                                  OpKind::DEPTHWISE_CONV_2D,
@@ -80,6 +80,7 @@ constexpr OpKind kComputing[] = {OpKind::CONV_2D,
                                  OpKind::SQRT,
                                  OpKind::RSQRT,
                                  OpKind::QUANTIZE,
+                                 OpKind::SOFTMAX,
                                  OpKind::PAD,
                                  OpKind::PADV2,
                                  OpKind::CONCATENATION,
@@ -117,10 +118,19 @@ Detail each_map(const Query& q, F&& f) {
   return std::nullopt;
 }
 
-Detail not_int8(const Query& q) {
+Detail not_8_bit(const Query& q) {
   return each_map(q, [](const Tensor& t) {
-    return when(t.desc.dtype != DType::kInt8,
+    return when(t.desc.dtype != DType::kInt8 && !is_u8(t),
                 fmt::format("{} is {}", tensor_text(t), dtype_name(t.desc.dtype)));
+  });
+}
+
+Detail mixed_types(const Query& q) {
+  const Tensor& first = q.graph.tensor(data_inputs(q.op)[0]);
+  return each_map(q, [&](const Tensor& t) {
+    return when(is_u8(t) != is_u8(first) && q.op.kind != OpKind::QUANTIZE,
+                fmt::format("{} is {}, {} is {}", tensor_text(first), dtype_name(first.desc.dtype),
+                            tensor_text(t), dtype_name(t.desc.dtype)));
   });
 }
 
@@ -131,7 +141,8 @@ Detail bad_quantisation(const Query& q) {
       return fmt::format("{} has {} scales", tensor_text(t), z.scale.size());
     if (!(std::isnormal(z.scale[0]) && z.scale[0] > 0))
       return fmt::format("{} has scale {}", tensor_text(t), z.scale[0]);
-    return when(z.zero_point[0] < -128 || z.zero_point[0] > 127,
+    const std::int32_t zero = signed_quantisation(t).zero_point[0];
+    return when(zero < -128 || zero > 127,
                 fmt::format("{} has zero point {}", tensor_text(t), z.zero_point[0]));
   });
 }
@@ -151,20 +162,22 @@ Detail quantisation_differs(const Query& q) {
 Detail bad_weights(const Query& q) {
   const Tensor& w = q.in(1);
   if (!w.constant) return "the weights are computed at run time";
-  return when(w.desc.dtype != DType::kInt8,
+  return when(w.desc.dtype != q.in(0).desc.dtype,
               fmt::format("the weights are {}", dtype_name(w.desc.dtype)));
 }
 
 Detail bad_weight_quantisation(const Query& q) {
   const Tensor& w = q.in(1);
   const Quantisation& z = w.desc.quant;
-  for (const std::int32_t zero : z.zero_point)
-    if (zero != 0) return fmt::format("zero point {}", zero);
+  if (z.scale.empty() || z.zero_point.size() != z.scale.size()) return "no scale";
+  const std::vector<std::int32_t> zeros = signed_quantisation(w).zero_point;
+  for (std::size_t i = 0; i < zeros.size(); ++i)
+    if (zeros[i] != zeros[0] || zeros[i] < -128 || zeros[i] > 127)
+      return fmt::format("zero point {}", z.zero_point[i]);
   for (const float scale : z.scale)
     if (!(std::isfinite(scale) && scale >= 0)) return fmt::format("scale {}", scale);
   if (z.scale.size() == 1) return std::nullopt;
   const std::size_t axis = q.op.kind == OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
-  if (z.scale.empty()) return "no scale";
   const bool matches = static_cast<std::size_t>(z.axis) == axis && axis < rank(w) &&
                        static_cast<std::int64_t>(z.scale.size()) == dim(w, axis);
   return when(!matches, fmt::format("{} scales along axis {}", z.scale.size(), z.axis));
@@ -214,12 +227,9 @@ Detail window_all_padding(const Query& q) {
 Detail bad_mean(const Query& q) {
   const auto axes = constant_ints(q.graph, q.op.inputs[1]);
   if (!axes) return "the axes are computed at run time";
-  const std::size_t last = rank(q.in(0)) - 1;
-  for (const std::int64_t axis : *axes)
-    if (resolve_axis(axis, last + 1) == last) return fmt::format("axis {}", axis);
   const auto s = window_shape(q.graph, q.op);
   if (!s) return "the axes are not neighbours";
-  return when(s->ih * s->iw > (1 << 20), fmt::format("{} elements", s->ih * s->iw));
+  return when(s->kh * s->kw > (1 << 20), fmt::format("{} elements", s->kh * s->kw));
 }
 
 Detail bad_mean_rule(const Query& q) {
@@ -230,9 +240,23 @@ Detail bad_mean_rule(const Query& q) {
   return when(rule != arch::MeanRule::kMeanRequant);
 }
 
-Detail no_table(const Query& q) {
-  return when(!arch::activation_table(q.op.kind, q.op.attrs, q.in(0).desc.quant, q.out().desc.quant,
-                                      q.options.numerics));
+Detail no_table(const Query& q) { return when(!signed_table(q.graph, q.op, q.options.numerics)); }
+
+Detail bad_softmax(const Query& q) {
+  const float beta = q.op.attrs.beta, scale = q.out().desc.quant.scale[0];
+  if (!(std::isfinite(beta) && beta > 0)) return fmt::format("beta {}", beta);
+  if (!(std::fabs(scale * 256 - 1) < 1e-3f)) return fmt::format("output scale {}", scale);
+  const std::int32_t zero = q.out().desc.quant.zero_point[0];
+  return when(signed_quantisation(q.out()).zero_point[0] != -128,
+              fmt::format("output zero point {}", zero));
+}
+
+Detail softmax_row_too_long(const Query& q) {
+  if (rank(q.in(0)) == 0) return "a scalar";
+  const std::int64_t length = q.in(0).desc.shape.back();
+  return when(length >= 1 << 24 ||
+                  align_up(length, kBufferAlign) + arch::kExpTableBytes > q.options.npu.spm.bytes,
+              fmt::format("{} bytes", length));
 }
 
 Detail bad_pad(const Query& q) { return when(!pad_box(q.graph, q.op)); }
@@ -260,17 +284,17 @@ Detail elements_differ(const Query& q) {
 
 // In the order they are tested: a rule may rely on those before it.
 const Rule kRules[] = {
-    {kComputing, "feature maps are int8; uint8 and int16 run on the CPU for now", not_int8},
-    {kComputing, "feature maps are quantised per tensor, zero point -128..127", bad_quantisation},
+    {kComputing, "feature maps are int8 or uint8; int16 and float run on the CPU", not_8_bit},
+    {kComputing, "feature maps are all int8 or all uint8, save for QUANTIZE", mixed_types},
+    {kComputing, "feature maps are quantised per tensor, zero point within the type",
+     bad_quantisation},
     {kComputing, "tensors have elements", no_elements},
     {kSameQuantisation, "all feature maps have the same quantisation", quantisation_differs},
-    {kWeighted, "weights are constant int8", bad_weights},
-    {kWeighted, "weights are quantised symmetrically, per tensor or per output channel",
+    {kWeighted, "weights are constant and of the feature maps' type", bad_weights},
+    {kWeighted, "weights have scales per tensor or per output channel and one zero point",
      bad_weight_quantisation},
     {kWeighted, "the bias is absent or a constant int32 per output channel", bad_bias},
-    {kMean,
-     "the reduced axes are neighbours, constant and not the last; at most 2^20 elements each",
-     bad_mean},
+    {kMean, "the reduced axes are constant and neighbours; at most 2^20 elements each", bad_mean},
     {kConvolutions, "feature maps are rank 4, one group", bad_window_shape},
     {kPools, "feature maps are rank 4", bad_window_shape},
     {kDense, "the weights are a matrix that divides the input", bad_window_shape},
@@ -281,6 +305,9 @@ const Rule kRules[] = {
     {kWindows, "one output's window of one channel fits the scratchpad", window_too_large},
     {kMean, "in fp32 rounding, the axes are those of global pooling", bad_mean_rule},
     {kTables, "the operator is a 256-entry table for its quantisation", no_table},
+    {kSoftmax, "beta is positive; the output has scale 1/256 and the lowest zero point",
+     bad_softmax},
+    {kSoftmax, "a row and the table of exponentials fit the scratchpad", softmax_row_too_long},
     {kPads, "rank 1 to 4; paddings are constant and not negative", bad_pad},
     {kCopies, "axes, begins, sizes and steps are constant, steps positive", bad_copy},
     {kCopies, "runs of at least 4 bytes; at most 4096 transfers", scattered_copy},

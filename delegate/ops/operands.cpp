@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "arch/activation_table.h"
+
 namespace deputy::delegate {
 
 using arch::OpKind;
@@ -47,6 +49,30 @@ bool same_quantisation(const Tensor& a, const Tensor& b) {
   if (!qa.present() && !qb.present()) return true;
   return qa.scale.size() == 1 && qb.scale.size() == 1 && qa.scale == qb.scale &&
          qa.zero_point == qb.zero_point;
+}
+
+Quantisation signed_quantisation(const Tensor& t) {
+  Quantisation q = t.desc.quant;
+  if (is_u8(t))
+    for (std::int32_t& zero : q.zero_point) zero -= 128;
+  return q;
+}
+
+std::vector<std::uint8_t> signed_bytes(const Tensor& t) {
+  std::vector<std::uint8_t> out = t.data;
+  if (is_u8(t))
+    for (std::uint8_t& byte : out) byte ^= 0x80;
+  return out;
+}
+
+std::optional<std::array<std::int8_t, 256>> signed_table(const Graph& graph, const Op& op,
+                                                         Numerics mode) {
+  const Tensor &in = graph.tensor(op.inputs[0]), &out = graph.tensor(op.outputs[0]);
+  // XNNPACK converts within a type only; between types the builtin kernel runs.
+  if (op.kind == OpKind::QUANTIZE && in.desc.dtype != out.desc.dtype && mode == Numerics::kFp32)
+    mode = Numerics::kTflite;
+  return arch::activation_table(op.kind, op.attrs, signed_quantisation(in),
+                                signed_quantisation(out), mode);
 }
 
 std::optional<std::size_t> resolve_axis(std::int64_t axis, std::size_t rank) {

@@ -1,6 +1,7 @@
 // Reading an operator's operands: which tensors carry data, what the constant ones say.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -17,6 +18,19 @@ std::vector<TensorId> data_inputs(const Op& op);
 
 /// Whether both are quantised per tensor with equal scale and zero point, or both not at all.
 bool same_quantisation(const Tensor& a, const Tensor& b);
+
+/// Whether a feature map's bytes are unsigned.
+inline bool is_u8(const Tensor& t) { return t.desc.dtype == DType::kUint8; }
+/// The quantisation that the NPU's datapath sees: an unsigned byte b counts as b - 128, so zero
+/// points move with it.
+Quantisation signed_quantisation(const Tensor& t);
+/// Constant 8-bit data as the datapath's signed bytes.
+std::vector<std::uint8_t> signed_bytes(const Tensor& t);
+
+/// The one-input operator as a table of the datapath's signed values, indexed by input + 128;
+/// nullopt when it has none (arch/activation_table.h).
+std::optional<std::array<std::int8_t, 256>> signed_table(const Graph& graph, const Op& op,
+                                                         Numerics mode);
 
 inline std::int64_t dim(const Tensor& t, std::size_t i) { return t.desc.shape[i]; }
 inline std::size_t rank(const Tensor& t) { return t.desc.shape.size(); }

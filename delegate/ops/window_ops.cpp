@@ -20,12 +20,13 @@ bool set_maps(WindowShape& s, const Tensor& in, const Tensor& out) {
   return true;
 }
 
-// MEAN over one or two neighbouring dimensions that are followed by the channels: [n, h, w, c] with
-// the reduced ones as the window and the dimensions before them as n (or as rows that are kept).
+// MEAN over neighbouring dimensions: [n, h, w, c] with the reduced ones as the window, the
+// dimensions before them as n and those after as channels. Where none follow, the rows of the
+// reduced dimensions lie one after the other and the window steps from each to the next.
 std::optional<WindowShape> mean_shape(const Graph& graph, const Op& op) {
   const Tensor& in = graph.tensor(op.inputs[0]);
   const auto axes = constant_ints(graph, op.inputs[1]);
-  if (!axes || axes->empty() || rank(in) < 2) return std::nullopt;
+  if (!axes || axes->empty()) return std::nullopt;
   std::vector<bool> reduced(rank(in), false);
   for (const std::int64_t axis : *axes) {
     const auto resolved = resolve_axis(axis, rank(in));
@@ -40,6 +41,12 @@ std::optional<WindowShape> mean_shape(const Graph& graph, const Op& op) {
     if (!reduced[i]) return std::nullopt;
   WindowShape s;
   s.kind = WindowKind::kPool;
+  if (last == rank(in)) {
+    for (std::size_t i = 0; i < first; ++i) s.ow *= dim(in, i);
+    for (std::size_t i = first; i < last; ++i) s.kw *= dim(in, i);
+    s.iw = s.ow * s.kw, s.sw = s.kw;
+    return s;
+  }
   for (std::size_t i = 0; i < first; ++i) s.n *= dim(in, i);
   for (std::size_t i = first; i < last; ++i)
     (i == first && last - first > 1 ? s.ih : s.iw) *= dim(in, i);

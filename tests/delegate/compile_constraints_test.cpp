@@ -48,23 +48,32 @@ TEST_CASE("each broken rule gives its own reason") {
     const char* expected;
   };
   const Spoiled cases[] = {
-      {[](Graph& g) { g.tensors[0].desc.dtype = DType::kUint8; },
-       "feature maps are int8; uint8 and int16 run on the CPU for now ('in' is uint8)"},
+      {[](Graph& g) { g.tensors[0].desc.dtype = DType::kInt16; },
+       "feature maps are int8 or uint8; int16 and float run on the CPU ('in' is int16)"},
+      {[](Graph& g) { g.tensors[3].desc.dtype = DType::kUint8; },
+       "feature maps are all int8 or all uint8, save for QUANTIZE ('in' is int8, 'out' is uint8)"},
       {[](Graph& g) { g.tensors[3].desc.quant = {}; },
-       "feature maps are quantised per tensor, zero point -128..127 ('out' has 0 scales)"},
+       "feature maps are quantised per tensor, zero point within the type ('out' has 0 scales)"},
       {[](Graph& g) { g.tensors[0].desc.quant.zero_point[0] = 128; },
-       "feature maps are quantised per tensor, zero point -128..127 ('in' has zero point 128)"},
+       "feature maps are quantised per tensor, zero point within the type ('in' has zero point "
+       "128)"},
       {[](Graph& g) { g.tensors[0].desc.shape[1] = 0; }, "tensors have elements ('in')"},
       {[](Graph& g) { g.tensors[1].constant = false; },
-       "weights are constant int8 (the weights are computed at run time)"},
-      {[](Graph& g) { g.tensors[1].desc.quant.zero_point[0] = 3; },
-       "weights are quantised symmetrically, per tensor or per output channel (zero point 3)"},
+       "weights are constant and of the feature maps' type (the weights are computed at run time)"},
+      {[](Graph& g) { g.tensors[1].desc.dtype = DType::kUint8; },
+       "weights are constant and of the feature maps' type (the weights are uint8)"},
+      {[](Graph& g) { g.tensors[1].desc.quant.zero_point[0] = 128; },
+       "weights have scales per tensor or per output channel and one zero point (zero point 128)"},
+      {[](Graph& g) {
+         g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), {0, 0, 0, 4, 0, 0}, 0};
+       },
+       "weights have scales per tensor or per output channel and one zero point (zero point 4)"},
       {[](Graph& g) {
          g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), std::vector<std::int32_t>(6, 0),
                                     3};
        },
-       "weights are quantised symmetrically, per tensor or per output channel (6 scales along axis "
-       "3)"},
+       "weights have scales per tensor or per output channel and one zero point (6 scales along "
+       "axis 3)"},
       {[](Graph& g) { g.tensors[2].desc.dtype = DType::kInt64; },
        "the bias is absent or a constant int32 per output channel (the bias is int64)"},
       {[](Graph& g) { g.tensors[1].desc.shape[3] = 4; },
@@ -72,7 +81,7 @@ TEST_CASE("each broken rule gives its own reason") {
       {[](Graph& g) { g.ops[0].attrs.stride_w = 65536; },
        "kernel, stride and dilation are at most 65535, padding and dilated kernel at most 32767 "
        "(65536)"},
-      {[](Graph& g) { g.ops[0].kind = OpKind::SOFTMAX; },
+      {[](Graph& g) { g.ops[0].kind = OpKind::LOG_SOFTMAX; },
        "the NPU has no instruction for this operator"},
   };
   for (const Spoiled& c : cases) {
@@ -80,6 +89,52 @@ TEST_CASE("each broken rule gives its own reason") {
     c.spoil(g);
     CHECK(reason(g) == c.expected);
   }
+}
+
+TEST_CASE("zero points may be anything a byte holds, and uint8 networks go to the NPU too") {
+  Graph g = convolution();
+  g.tensors[1].desc.quant.zero_point[0] = -128;
+  CHECK(reason(g).empty());
+  for (Tensor& t : g.tensors)
+    if (t.desc.dtype == DType::kInt8)
+      t.desc.dtype = DType::kUint8, t.desc.quant.zero_point[0] = 255;
+  CHECK(reason(g).empty());
+  g.tensors[0].desc.quant.zero_point[0] = 256;
+  CHECK(reason(g) ==
+        "feature maps are quantised per tensor, zero point within the type ('in' has zero point "
+        "256)");
+}
+
+TEST_CASE("a softmax is taken as its kernel allows") {
+  const auto softmax = [](std::int32_t length, auto spoil) {
+    Graph g;
+    g.name = "softmax";
+    g.tensors = {tensor("in", {2, length}), tensor("out", {2, length})};
+    g.tensors[1].desc.quant = {{1.0f / 256}, {-128}, 0};
+    g.ops = {{OpKind::SOFTMAX, {}, {0}, {1}, 0}};
+    g.inputs = {0}, g.outputs = {1};
+    spoil(g);
+    CompileOptions options;
+    options.npu.spm.bytes = 4096, options.engine = EnginePolicy::kNpu;
+    const std::string text = reason(g, options);
+    if (text.empty()) CHECK(compile(g, options).ok());
+    return text;
+  };
+  const auto as_is = [](Graph&) {};
+  CHECK(softmax(10, as_is).empty());
+  CHECK(softmax(3072, as_is).empty());  // with 1024 bytes of table: the whole scratchpad
+  CHECK(softmax(3073, as_is) ==
+        "a row and the table of exponentials fit the scratchpad (3073 bytes)");
+  const std::string form = "beta is positive; the output has scale 1/256 and the lowest zero point";
+  CHECK(softmax(10, [](Graph& g) { g.ops[0].attrs.beta = 0; }) == form + " (beta 0)");
+  CHECK(softmax(10, [](Graph& g) { g.tensors[1].desc.quant.scale[0] = 0.5f; }) ==
+        form + " (output scale 0.5)");
+  CHECK(softmax(10, [](Graph& g) { g.tensors[1].desc.quant.zero_point[0] = -127; }) ==
+        form + " (output zero point -127)");
+  CHECK(softmax(10, [](Graph& g) {
+          for (Tensor& t : g.tensors) t.desc.dtype = DType::kUint8;
+          g.tensors[1].desc.quant.zero_point[0] = 0;
+        }).empty());
 }
 
 TEST_CASE("the largest kernel that fits the scratchpad is taken, one row more is not") {
@@ -112,7 +167,8 @@ TEST_CASE("what no engine takes is refused with both reasons") {
   REQUIRE(!executable.ok());
   CHECK(executable.error().kind == base::ErrorKind::kUnsupported);
   CHECK(executable.error().where == "CONV_2D #0 'out'");
-  CHECK(executable.error().message.find("NPU: weights are constant int8") != std::string::npos);
+  CHECK(executable.error().message.find(
+            "NPU: weights are constant and of the feature maps' type") != std::string::npos);
   CHECK(executable.error().message.find(
             "CPU: the CPU kernels take integer inputs with integer weights") != std::string::npos);
 }
@@ -130,20 +186,21 @@ TEST_CASE("every operator has a row in the table") {
   };
   CHECK(on_npu(OpKind::CONV_2D));
   CHECK(on_npu(OpKind::RESHAPE));
-  CHECK(!on_npu(OpKind::SOFTMAX));
+  CHECK(on_npu(OpKind::SOFTMAX));
+  CHECK(!on_npu(OpKind::LOG_SOFTMAX));
 }
 
 TEST_CASE("a tiny step between CPU steps goes to the CPU when the engine is chosen by cost") {
-  // SOFTMAX -> RELU -> SOFTMAX
+  // LOG_SOFTMAX -> RELU -> LOG_SOFTMAX
   Graph g;
   g.name = "sandwich";
   for (const char* name : {"a", "b", "c", "d"}) {
     g.tensors.push_back(tensor(name, {1, 10}));
     g.tensors.back().desc.quant = {{1.0f / 256}, {-128}, 0};
   }
-  g.ops = {{OpKind::SOFTMAX, {}, {0}, {1}, 0},
+  g.ops = {{OpKind::LOG_SOFTMAX, {}, {0}, {1}, 0},
            {OpKind::RELU, {}, {1}, {2}, 1},
-           {OpKind::SOFTMAX, {}, {2}, {3}, 2}};
+           {OpKind::LOG_SOFTMAX, {}, {2}, {3}, 2}};
   g.inputs = {0}, g.outputs = {3};
   CompileOptions options;
   options.engine = EnginePolicy::kAuto;

@@ -75,26 +75,19 @@ TEST_CASE("networks equal XNNPACK with a large scratchpad and memory reused") {
   run_all(Numerics::kFp32, false, 1048576, 2);
 }
 
-TEST_CASE("the int8 networks have all their heavy operators on the NPU") {
+TEST_CASE("the quantised networks have all their operators on the NPU") {
   const auto data = tests::shared_data_dir();
   if (!data) {
     WARN("skipped: ../shared/data is absent");
     return;
   }
-  const std::set<std::string> int8 = {
-      "ad01_int8",        "kws_ref_model",    "vww_96_int8",           "pretrainedResnet_quant",
-      "str_ww_ref_model", "mobilenet_v2_ptq", "mobilenet_v2_int8_nchw"};
-  const std::set<OpKind> heavy = {OpKind::CONV_2D,
-                                  OpKind::DEPTHWISE_CONV_2D,
-                                  OpKind::FULLY_CONNECTED,
-                                  OpKind::ADD,
-                                  OpKind::AVERAGE_POOL_2D,
-                                  OpKind::MAX_POOL_2D,
-                                  OpKind::MEAN,
-                                  OpKind::PAD};
+  const std::set<std::string> networks = {
+      "ad01_int8",        "kws_ref_model",          "vww_96_int8",
+      "str_ww_ref_model", "pretrainedResnet_quant", "mobilenet_v2_ptq",
+      "person_detect",    "mobilenet_v2_int8_nchw", "mobilenet_v1_0.25_128_quant"};
   std::size_t seen = 0;
   for (const auto& model : tests::load_models(*data)) {
-    if (!int8.contains(model.name)) continue;
+    if (!networks.contains(model.name)) continue;
     ++seen;
     const auto graph = import_tflite(tests::read_bytes(*data + "/" + model.model), model.name);
     REQUIRE(graph.ok());
@@ -105,7 +98,8 @@ TEST_CASE("the int8 networks have all their heavy operators on the NPU") {
       REQUIRE(executable.ok());
       for (const arch::SourceOp& op : executable->ops) {
         INFO(model.name << ": " << arch::op_name(op.kind) << " " << op.name << ": " << op.reason);
-        CHECK((op.on_npu || !heavy.contains(op.kind)));
+        // The exchange of the image's channels moves single bytes, which the CPU does better.
+        CHECK((op.on_npu || (op.kind == OpKind::TRANSPOSE && model.name.ends_with("nchw"))));
         CHECK(op.on_npu == op.reason.empty());
       }
       std::size_t instructions = 0;
@@ -114,7 +108,7 @@ TEST_CASE("the int8 networks have all their heavy operators on the NPU") {
       CHECK(instructions < 8000);
     }
   }
-  CHECK(seen == int8.size());
+  CHECK(seen == networks.size());
 }
 
 }  // namespace deputy::delegate

@@ -1,5 +1,6 @@
 // Random layers on random NPUs in every rounding mode: compiled programs against the CPU kernels,
 // and in hostile orders against themselves.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -65,8 +66,9 @@ TEST_CASE("random layers give the CPU kernels' bytes in every legal order") {
     REQUIRE(test::ExecutableRunner(*executable).run(inputs, order, seed) == expected);
   }
   for (const auto kind : {arch::OpKind::CONV_2D, arch::OpKind::DEPTHWISE_CONV_2D,
-                          arch::OpKind::FULLY_CONNECTED, arch::OpKind::MEAN})
+                          arch::OpKind::FULLY_CONNECTED, arch::OpKind::SOFTMAX})
     CHECK(on_npu[kind] > 60);
+  CHECK(on_npu[arch::OpKind::MEAN] > 40);
   CHECK(refused < 60);  // scattered slices
 }
 
@@ -79,9 +81,12 @@ TEST_CASE("the hostile orders notice missing waits") {
     auto executable = compile(graph, options);
     REQUIRE(executable.ok());
     if (!executable->ops[0].on_npu) continue;
-    ++tried;
     const auto inputs = testing::random_inputs(graph, seed);
     const auto expected = test::ExecutableRunner(*executable).run(inputs);
+    const auto& bytes = expected[0];
+    if (std::count(bytes.begin(), bytes.end(), bytes[0]) == std::ssize(bytes))
+      continue;  // a clamped or averaged output may be right by chance
+    ++tried;
     executable->programs[0].words = without_waits(executable->programs[0].words);
     noticed += test::ExecutableRunner(*executable).run(inputs, Order::kLateLoads, seed) != expected;
   }

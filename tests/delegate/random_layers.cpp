@@ -12,10 +12,13 @@ using arch::OpKind;
 
 class Maker {
  public:
-  explicit Maker(unsigned seed) : random_(seed) { graph_.name = "layer" + std::to_string(seed); }
+  explicit Maker(unsigned seed) : random_(seed) {
+    graph_.name = "layer" + std::to_string(seed);
+    u8_ = pick(0, 3) == 0;
+  }
 
   Graph make() {
-    switch (pick(0, 9)) {
+    switch (pick(0, 10)) {
       case 0:
       case 1:
         conv();
@@ -41,6 +44,9 @@ class Maker {
       case 8:
         concatenation();
         break;
+      case 9:
+        softmax();
+        break;
       default:
         slice();
         break;
@@ -62,9 +68,13 @@ class Maker {
     graph_.tensors.push_back(std::move(t));
     return static_cast<TensorId>(graph_.tensors.size() - 1);
   }
+  DType type() const { return u8_ ? DType::kUint8 : DType::kInt8; }
+  std::int32_t lowest() const { return u8_ ? 0 : -128; }
+  // `zero` as if the map were int8.
   TensorId map(Shape shape, float s, std::int32_t zero) {
     Tensor t;
-    t.desc.shape = std::move(shape), t.desc.quant = {{s}, {zero}, 0};
+    t.desc.shape = std::move(shape), t.desc.quant = {{s}, {zero + 128 + lowest()}, 0};
+    t.desc.dtype = type();
     return add(std::move(t));
   }
   TensorId map(Shape shape) { return map(std::move(shape), scale(0.005f, 0.1f), pick(-128, 127)); }
@@ -75,7 +85,7 @@ class Maker {
   }
   TensorId same_as(TensorId other, Shape shape) {
     const Quantisation& q = graph_.tensor(other).desc.quant;
-    return map(std::move(shape), q.scale[0], q.zero_point[0]);
+    return map(std::move(shape), q.scale[0], q.zero_point[0] - 128 - lowest());
   }
   template <class T>
   TensorId constant(Shape shape, DType type, const std::vector<T>& values) {
@@ -91,11 +101,12 @@ class Maker {
   TensorId weights(Shape shape, std::int32_t axis, std::int32_t channels) {
     std::vector<std::int8_t> values(static_cast<std::size_t>(element_count(shape)));
     for (auto& v : values) v = static_cast<std::int8_t>(pick(-127, 127));
-    const TensorId id = constant(std::move(shape), DType::kInt8, values);
+    const TensorId id = constant(std::move(shape), type(), values);
     Quantisation& q = graph_.tensor(id).desc.quant;
-    const int scales = pick(0, 1) ? channels : 1;
+    const int scales = pick(0, 1) && !u8_ ? channels : 1;
+    const int zero = u8_ ? pick(0, 255) : pick(0, 5) == 0 ? pick(-128, 127) : 0;
     for (int i = 0; i < scales; ++i)
-      q.scale.push_back(scale(0.001f, 0.02f)), q.zero_point.push_back(0);
+      q.scale.push_back(scale(0.001f, 0.02f)), q.zero_point.push_back(zero);
     q.axis = axis;
     return id;
   }
@@ -182,8 +193,18 @@ class Maker {
     arch::OpAttrs a;
     a.keep_dims = pick(0, 1);
     const int n = pick(1, 3), h = pick(1, 20), w = pick(1, 20), c = pick(1, 150);
-    const TensorId in = input({n, h, w, c}), axes = ints({1, 2});
-    finish(OpKind::MEAN, a, {in, axes}, {map(a.keep_dims ? Shape{n, 1, 1, c} : Shape{n, c})});
+    const TensorId in = input({n, h, w, c});
+    const int first = pick(0, 2) ? 1 : pick(0, 3), last = first == 1 ? pick(2, 3) : pick(first, 3);
+    std::vector<std::int32_t> axes;
+    Shape out;
+    for (int i = 0; i < 4; ++i) {
+      const bool gone = i >= first && i <= last;
+      if (gone) axes.push_back(i);
+      if (!gone || a.keep_dims)
+        out.push_back(gone ? 1 : graph_.tensor(in).desc.shape[static_cast<std::size_t>(i)]);
+    }
+    const TensorId list = ints(axes);
+    finish(OpKind::MEAN, a, {in, list}, {map(out)});
   }
   void eltwise() {
     constexpr OpKind kKinds[] = {OpKind::ADD, OpKind::SUB, OpKind::MUL, OpKind::MINIMUM,
@@ -207,10 +228,10 @@ class Maker {
     if (pick(0, 3) == 0) {
       std::vector<std::int8_t> values(static_cast<std::size_t>(element_count(b)));
       for (auto& v : values) v = static_cast<std::int8_t>(pick(-128, 127));
-      right = constant(b, DType::kInt8, values);
+      right = constant(b, type(), values);
       graph_.tensor(right).desc.quant =
           like ? graph_.tensor(left).desc.quant
-               : Quantisation{{scale(0.005f, 0.1f)}, {pick(-128, 127)}, 0};
+               : Quantisation{{scale(0.005f, 0.1f)}, {pick(0, 255) + lowest()}, 0};
     } else if (a == b && pick(0, 3) == 0) {
       right = left;
     } else {
@@ -250,6 +271,15 @@ class Maker {
     const TensorId result = same_as(inputs[0], out);
     finish(OpKind::CONCATENATION, a, inputs, {result});
   }
+  void softmax() {
+    Shape shape(static_cast<std::size_t>(pick(1, 4)));
+    for (auto& d : shape) d = pick(1, 9);
+    if (pick(0, 2)) shape.back() = pick(1, 1500);
+    arch::OpAttrs a;
+    a.beta = pick(0, 2) ? 1 : scale(0.1f, 4);
+    const TensorId in = input(shape);
+    finish(OpKind::SOFTMAX, a, {in}, {map(shape, 1.0f / 256, -128)});
+  }
   void slice() {
     Shape shape(static_cast<std::size_t>(pick(1, 5))), out;
     std::vector<std::int32_t> begin;
@@ -264,6 +294,7 @@ class Maker {
   }
 
   std::mt19937 random_;
+  bool u8_ = false;  // the layer's feature maps are uint8
   Graph graph_;
 };
 
