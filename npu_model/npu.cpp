@@ -77,6 +77,7 @@ void NpuEngine::start_job(const sc_time& when) {
     job_.size[r] = file_.get(reg::kSize0 + 4 * r);
   }
   job_.start = when;
+  job_.shared_until_ps = sim::to_ps(when);
   for (const std::uint32_t offset :
        {reg::kQRead, reg::kProgress, reg::kErrAddrLo, reg::kErrAddrHi, reg::kErrInfo})
     file_.set(offset, 0);
@@ -140,6 +141,7 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   record.store_active_cycles = queues_[kStore].active_cycles;
   record.error = static_cast<std::uint32_t>(error);
   record.aborted = aborted;
+  if (!job_.ops.empty()) job_.ops[job_.last_tag].own_ps += record.end_ps - job_.shared_until_ps;
   for (auto& [tag, op] : job_.ops) record.ops.push_back(op);
   jobs_.push_back(record);
   stop_queues();

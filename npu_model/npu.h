@@ -92,6 +92,8 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
     std::array<std::uint32_t, arch::kRegionCount> size{};
     sc_core::sc_time start;
     std::uint64_t mac_active_cycles = 0;
+    std::uint64_t shared_until_ps = 0;  ///< up to where time has been given to operators
+    std::uint32_t last_tag = 0;         ///< of the instruction that completed last
     NpuJobRecord record;
     std::map<std::uint32_t, NpuOpRecord> ops;
   };

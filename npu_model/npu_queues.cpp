@@ -113,6 +113,7 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.mac_cycles += entry.cost.mac_cycles;
     op.vec_cycles += entry.cost.vec_cycles;
     op.spm_cycles += entry.cost.spm_cycles;
+    op.unit_cycles += std::max(entry.cost.mac_cycles, entry.cost.vec_cycles);
     op.spm_bytes += entry.cost.spm_bytes;
     op.vec_results += entry.cost.vec_results;
     job_.mac_active_cycles += entry.cost.mac_cycles;
@@ -129,6 +130,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.store_bytes += store.bytes();
     if (in_dram(store)) op.dram_store_bytes += store.bytes();
   }
+
+  if (id == kCompute || (id == kStore && op.compute_cycles == 0)) {
+    op.own_ps += sim::to_ps(now) - job_.shared_until_ps;
+    job_.shared_until_ps = sim::to_ps(now);
+  }
+  job_.last_tag = op.tag;
 
   queue.working = false;
   ++queue.completed;

@@ -10,8 +10,15 @@ namespace deputy::npu_model {
 struct NpuOpRecord {
   std::uint32_t tag = 0;
   std::uint64_t first_start_ps = 0, last_end_ps = 0;
+  /// Its share of the job's time: from the previous compute instruction's end (the job's start for the
+  /// first) to each of its own. STOREs of an operator that computes nothing count like compute
+  /// instructions; what follows the last of all belongs to the operator that finishes last. So operators
+  /// that overlap each get the time that the compute queue spent on them or waited for them, and the
+  /// shares add up to the job.
+  std::uint64_t own_ps = 0;
   std::uint64_t instructions = 0, macs = 0;
   std::uint64_t compute_cycles = 0, mac_cycles = 0, vec_cycles = 0, spm_cycles = 0;
+  std::uint64_t unit_cycles = 0;  ///< of the slower of MAC array and vector unit, instruction by instruction
   std::uint64_t spm_bytes = 0;  ///< moved between the scratchpad and the compute units
   std::uint64_t load_cycles = 0, store_cycles = 0;  ///< cycles the queues were busy with this op
   std::uint64_t load_bytes = 0, store_bytes = 0;

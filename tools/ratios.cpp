@@ -44,6 +44,27 @@ std::uint64_t feature_map_dram_bytes(const Simulation& s) {
 
 }  // namespace
 
+std::string RatioLayer::reason() const {
+  if (reference_cycles > 0 && bound_cycles > reference_cycles)
+    return fmt::format("its {} bound alone is {:.2f} times the reference", bound, bound_cycles / reference_cycles);
+  if (bound_ratio() > kCloseToBound)
+    return fmt::format("waits {:.0f} cycles beyond its bound", static_cast<double>(cycles) - bound_cycles);
+  return reference_cycles > 0 ? "close to its bound" : "the reference has no such layer";
+}
+
+std::vector<RatioLayer> Ratio::costly() const {
+  std::vector<RatioLayer> out = layers;
+  std::erase_if(out, [](const RatioLayer& layer) { return layer.excess() <= 0; });
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.excess() > b.excess(); });
+  return out;
+}
+
+std::vector<RatioLayer> Ratio::far_from_bound() const {
+  std::vector<RatioLayer> out = layers;
+  std::erase_if(out, [](const RatioLayer& layer) { return layer.bound_cycles <= kWorthBounding || layer.bound_ratio() <= kCloseToBound; });
+  return out;
+}
+
 base::Result<std::vector<double>> reference_layers(const Report& report, const std::string& csv_text, const std::string& name) {
   std::istringstream lines(csv_text);
   std::string line;
@@ -94,6 +115,7 @@ base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions optio
   if (!report.imbalances.empty())
     return base::Error{base::ErrorKind::kMismatch, anchor.model, "the books do not balance: " + report.imbalances[0], "this is a defect of the simulator; please report it"};
   out.cycles = report.npu_cycles;
+  out.bound_ratio = report.bound_ratio();
   out.sram_bytes = simulation.executable.fast_arena_bytes;
   out.dram_bytes = dram_bytes(report);
   out.dram_feature_map_bytes = feature_map_dram_bytes(simulation);
@@ -104,11 +126,9 @@ base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions optio
   }
   for (const OpReport& op : report.ops) {
     if (op.engine == "cpu") ++out.on_cpu;
-    if (op.engine != "npu" || op.cycles == 0) continue;
-    out.layers.push_back({op.index, op.kind, op.name, op.engine, op.bound, op.cycles, reference[op.index]});
+    if (op.engine != "npu" || op.own_cycles == 0) continue;
+    out.layers.push_back({op.index, op.kind, op.name, op.bounds.name(), op.own_cycles, op.bounds.cycles(), reference[op.index]});
   }
-  std::erase_if(out.layers, [](const RatioLayer& layer) { return layer.excess() <= 0; });
-  std::stable_sort(out.layers.begin(), out.layers.end(), [](const auto& a, const auto& b) { return a.excess() > b.excess(); });
   return out;
 }
 

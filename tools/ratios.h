@@ -15,12 +15,18 @@ namespace deputy::tools {
 /// One of our operators, and the reference's cycles for the same layer (0: not known).
 struct RatioLayer {
   std::uint32_t index = 0;
-  std::string kind, name, engine, bound;
-  std::uint64_t cycles = 0;
+  std::string kind, name, bound;
+  std::uint64_t cycles = 0;    ///< its share of the NPU's time
+  double bound_cycles = 0;     ///< the largest of its bounds
   double reference_cycles = 0;
   /// Cycles over the reference's.
   double excess() const { return static_cast<double>(cycles) - reference_cycles; }
+  double bound_ratio() const { return bound_cycles > 0 ? static_cast<double>(cycles) / bound_cycles : 0; }
+  /// Why it takes longer than the reference's: what it was bound to take, or what it waited for beyond that.
+  std::string reason() const;
 };
+
+inline constexpr double kWorthBounding = 20000, kCloseToBound = 1.15;
 
 struct Ratio {
   AnchorRow anchor;
@@ -29,7 +35,11 @@ struct Ratio {
   std::uint64_t sram_allowed = 0;
   std::uint64_t dram_bytes = 0, dram_feature_map_bytes = 0;  ///< moved by the NPU, commands included
   std::size_t on_cpu = 0;                    ///< operators
-  std::vector<RatioLayer> layers;            ///< that take longer than the reference's, worst first
+  double bound_ratio = 0;                    ///< busy cycles over the bound of the whole network
+  std::vector<RatioLayer> layers;            ///< on the NPU, in the model's order
+  std::vector<RatioLayer> costly() const;    ///< those that take longer than the reference's, worst first
+  /// Those whose bound is over kWorthBounding cycles and that take more than kCloseToBound times it.
+  std::vector<RatioLayer> far_from_bound() const;
   double ratio() const { return static_cast<double>(cycles) / static_cast<double>(anchor.cycles); }
 };
 

@@ -14,14 +14,12 @@ std::uint64_t cycles_of(std::uint64_t ps, std::uint64_t clock_khz) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ps) * clock_khz + 500'000'000) / 1'000'000'000);
 }
 
-std::string bound_of(const soc::NpuOpRecord& r) {
-  const std::uint64_t moving = std::max(r.load_cycles, r.store_cycles);
-  if (moving > r.compute_cycles) return 2 * (r.dram_load_bytes + r.dram_store_bytes) > r.load_bytes + r.store_bytes ? "DRAM" : "SRAM";
-  if (r.compute_cycles == 0) return "none";
-  const std::uint64_t worst = std::max({r.mac_cycles, r.vec_cycles, r.spm_cycles});
-  if (2 * worst < r.compute_cycles) return "issue";  // mostly pipeline fill: tiles too small
-  if (worst == r.mac_cycles) return "compute";
-  return worst == r.vec_cycles ? "vector" : "scratchpad";
+// What the operator waited for, in one word.
+std::string bound_word(const soc::NpuOpRecord& r, const OpReport& op) {
+  const std::string name = op.bounds.name();
+  if (name == "none") return name;
+  if (op.bound_ratio() >= 2) return "latency";  // no resource was busy half of the time
+  return name == "compute" && r.vec_cycles > r.mac_cycles ? "vector" : name;
 }
 
 // The operator's own events; what it shares with others (DRAM activates, clock tree, leakage) stays in the totals.
@@ -36,7 +34,7 @@ double npu_energy_nj(const soc::NpuOpRecord& r, const sim::EnergyTable& e) {
 }
 
 // Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's tag.
-void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, Report& report) {
+void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const MemoryRates& rates, Report& report) {
   const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
   std::map<std::uint32_t, soc::NpuOpRecord> by_tag;
   for (const auto& job : s.soc.npu_jobs) {
@@ -44,6 +42,8 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, Report& re
       auto [it, fresh] = by_tag.try_emplace(r.tag, r);
       if (fresh) continue;
       soc::NpuOpRecord& sum = it->second;
+      sum.own_ps += r.own_ps;
+      sum.unit_cycles += r.unit_cycles;
       sum.first_start_ps = std::min(sum.first_start_ps, r.first_start_ps);
       sum.last_end_ps = std::max(sum.last_end_ps, r.last_end_ps);
       sum.macs += r.macs;
@@ -71,11 +71,14 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, Report& re
     op.start_ns = ns(r.first_start_ps - s.inference.start_ps);
     op.latency_ns = ns(r.last_end_ps - r.first_start_ps);
     op.cycles = cycles_of(r.last_end_ps - r.first_start_ps, s.soc.npu_clock_khz);
-    op.mac_utilisation = op.cycles ? static_cast<double>(r.macs) / (static_cast<double>(op.cycles) * peak) : 0;
+    op.own_cycles = cycles_of(r.own_ps, s.soc.npu_clock_khz);
+    op.mac_utilisation = op.own_cycles ? static_cast<double>(r.macs) / (static_cast<double>(op.own_cycles) * peak) : 0;
     op.load_bytes = r.load_bytes;
     op.store_bytes = r.store_bytes;
     op.weight_bytes = r.weight_bytes;
-    op.bound = bound_of(r);
+    op.bounds = bounds_of(r, rates);
+    op.bound = bound_word(r, op);
+    report.bounds += op.bounds;
     op.energy_nj = npu_energy_nj(r, energy);
     report.npu_macs += r.macs;
     if (r.macs != op.macs)
@@ -95,6 +98,7 @@ void add_host_ops(const Simulation& s, const sim::EnergyTable& energy, Report& r
     op.start_ns = ns(record.start_ps - s.inference.start_ps);
     op.latency_ns = ns(record.end_ps - record.start_ps);
     op.cycles = cycles_of(record.end_ps - record.start_ps, s.soc.host_clock_khz);
+    op.own_cycles = op.cycles;
     op.bound = "host";
     op.energy_nj = static_cast<double>(op.cycles) * energy.host_cycle_pj * 1e-3;
     for (auto t : step.inputs)
@@ -114,10 +118,15 @@ void check_times(const Simulation& s, Report& report) {
     last = step.end_ps;
   }
   if (last > s.inference.end_ps) complain("a step ends after the inference");
-  for (const auto& job : s.soc.npu_jobs)
+  for (const auto& job : s.soc.npu_jobs) {
+    std::uint64_t shares = 0;
+    for (const auto& op : job.ops) shares += op.own_ps;
+    if (!job.ops.empty() && shares != job.end_ps - job.start_ps)
+      complain(fmt::format("the operators' shares of an NPU job add up to {} ps of {}", shares, job.end_ps - job.start_ps));
     for (const auto& op : job.ops)
       if (op.first_start_ps < job.start_ps || op.last_end_ps > job.end_ps || op.last_end_ps < op.first_start_ps)
         complain(fmt::format("NPU operator {} lies outside its job", op.tag));
+  }
 }
 
 }  // namespace
@@ -131,6 +140,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   constexpr const char* kEngines[] = {"auto", "npu", "cpu"};
   report.engine = kEngines[static_cast<int>(options.engine)];
   report.timing_only = options.timing_only;
+  report.npu_clock_mhz = options.soc.npu.clock_mhz;
   report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
   report.total_ns = ns(s.soc.end_ps);
   report.host_cycles = s.soc.host_cycles;
@@ -157,12 +167,15 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     report.macs += op.macs;
     report.ops.push_back(std::move(row));
   }
-  add_npu_ops(s, options.soc.energy, report);
+  add_npu_ops(s, options.soc.energy, memory_rates(options.soc), report);
   add_host_ops(s, options.soc.energy, report);
   check_times(s, report);
 
   if (!s.soc.npu_jobs.empty()) {
-    for (const auto& job : s.soc.npu_jobs) report.npu_busy_cycles += job.cycles;
+    for (const auto& job : s.soc.npu_jobs) {
+      report.npu_busy_cycles += job.cycles;
+      report.bounds.dram += static_cast<double>(job.command_bytes) / memory_rates(options.soc).dram;  // commands lie beside the weights
+    }
     report.npu_cycles =
         cycles_of(s.soc.npu_jobs.back().end_ps - s.soc.npu_jobs.front().start_ps, s.soc.npu_clock_khz);
     const double peak = static_cast<double>(s.executable.target.mac.per_cycle());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/bounds.h"
 #include "tools/simulate.h"
 
 namespace deputy::tools {
@@ -15,21 +16,27 @@ struct OpReport {
   std::uint32_t index = 0;
   std::string name, kind, engine, reason;
   double start_ns = 0, latency_ns = 0;
-  std::uint64_t cycles = 0;              ///< of the engine's own clock
+  std::uint64_t cycles = 0;              ///< first start to last end, of the engine's own clock
+  std::uint64_t own_cycles = 0;          ///< NPU: its share of the jobs' time; shares add up to npu_busy_cycles. Host: cycles
+  Bounds bounds;                         ///< NPU
   std::uint64_t macs = 0;
-  double mac_utilisation = 0;            ///< macs / (latency in NPU cycles * MACs per cycle); 0 off the NPU
+  double mac_utilisation = 0;            ///< macs / (own cycles * MACs per cycle); 0 off the NPU
   std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;
   double energy_nj = 0;                  ///< of this operator's own events; shared energy (activates, clock tree, leakage) is in the totals
-  std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM, issue, host
+  std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM; latency when it took twice as long; host
+  /// Own cycles over the bound; 0 without a bound.
+  double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(own_cycles) / bounds.cycles() : 0; }
 };
 
 struct Report {
   std::string model, soc, executable_hash, numerics, engine;
   bool timing_only = false;
+  double npu_clock_mhz = 0;
   double latency_ns = 0;                              ///< first input copied in to last output copied out
   double total_ns = 0;                                ///< from reset, loading included; energy covers all of it
   std::uint64_t npu_cycles = 0, host_cycles = 0;      ///< npu: first job start to last job end
   std::uint64_t npu_busy_cycles = 0;                  ///< sum over jobs
+  Bounds bounds;                                      ///< of all NPU work together, commands included
   std::uint64_t macs = 0, npu_macs = 0;
   double mac_utilisation = 0;                         ///< over npu_cycles
   double sim_wall_ms = 0;
@@ -41,6 +48,8 @@ struct Report {
   std::map<std::string, std::uint64_t> counters;
   std::vector<OpReport> ops;
   std::vector<std::string> imbalances;                ///< books that do not balance; must be empty
+  /// Cycles of all NPU jobs over the bound of all NPU work; 0 without NPU work.
+  double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(npu_busy_cycles) / bounds.cycles() : 0; }
 };
 
 /// Also checks the books that need the compiler's side: MACs done on the NPU equal the graph's.

@@ -11,6 +11,10 @@ Json traffic_json(const soc::TrafficCount& count) {
   return {{"read", count.read_bytes}, {"write", count.write_bytes}, {"transactions", count.transactions}};
 }
 
+Json bounds_json(const Bounds& b) {
+  return {{"compute", b.compute}, {"scratchpad", b.scratchpad}, {"sram", b.sram}, {"dram", b.dram}, {"largest", b.cycles()}};
+}
+
 Json op_json(const OpReport& op) {
   Json out = {{"index", op.index},
               {"name", op.name},
@@ -19,11 +23,16 @@ Json op_json(const OpReport& op) {
               {"start_ns", op.start_ns},
               {"latency_ns", op.latency_ns},
               {"cycles", op.cycles},
+              {"own_cycles", op.own_cycles},
               {"macs", op.macs},
               {"mac_utilisation", op.mac_utilisation},
               {"bytes", {{"load", op.load_bytes}, {"store", op.store_bytes}, {"weights", op.weight_bytes}}},
               {"energy_nj", op.energy_nj},
               {"bound", op.bound}};
+  if (op.bounds.cycles() > 0) {
+    out["bound_cycles"] = bounds_json(op.bounds);
+    out["bound_ratio"] = op.bound_ratio();
+  }
   if (!op.reason.empty()) out["reason"] = op.reason;
   return out;
 }
@@ -43,6 +52,10 @@ std::string report_json(const Report& r, bool reproducible) {
               {"cycles", {{"npu", r.npu_cycles}, {"npu_busy", r.npu_busy_cycles}, {"host", r.host_cycles}}},
               {"macs", {{"total", r.macs}, {"npu", r.npu_macs}}},
               {"mac_utilisation", r.mac_utilisation}};
+  if (r.bounds.cycles() > 0) {
+    out["bound_cycles"] = bounds_json(r.bounds);
+    out["bound_ratio"] = r.bound_ratio();
+  }
   Json energy = Json::object();
   for (const auto& [component, nj] : r.energy_nj) energy[component] = nj;
   energy["total"] = r.total_energy_nj;

@@ -22,6 +22,9 @@ std::string summary(const Report& r) {
                      human_count(static_cast<double>(r.macs)),
                      percent(static_cast<double>(r.npu_macs), static_cast<double>(r.macs)),
                      percent(r.mac_utilisation, 1));
+  if (r.bounds.cycles() > 0)
+    out += fmt::format("  bound        {:.0f} NPU cycles ({}), {} busy: {:.2f} times\n", r.bounds.cycles(), r.bounds.name(),
+                       r.npu_busy_cycles, r.bound_ratio());
   out += fmt::format("  simulation   {:.1f} ms wall, {} kernel events\n", r.sim_wall_ms, r.kernel_events);
   return out;
 }
@@ -49,19 +52,27 @@ std::string traffic_table(const Report& r) {
 }
 
 std::string op_table(const Report& r, int top) {
+  // An NPU operator's time is its share of the jobs, so that operators that overlap are not counted twice.
+  const double cycle_ns = r.npu_clock_mhz > 0 ? 1000 / r.npu_clock_mhz : 0;
+  const auto time_of = [&](const OpReport& op) {
+    return op.engine == "npu" ? static_cast<double>(op.own_cycles) * cycle_ns : op.latency_ns;
+  };
   std::vector<const OpReport*> ops;
   for (const auto& op : r.ops)
     if (op.latency_ns > 0) ops.push_back(&op);
   std::stable_sort(ops.begin(), ops.end(),
-                   [](const OpReport* a, const OpReport* b) { return a->latency_ns > b->latency_ns; });
-  Table table({">#", "operator", "engine", ">time", ">share", ">MAC", ">util", ">moved", ">energy", "bound by"});
+                   [&](const OpReport* a, const OpReport* b) { return time_of(*a) > time_of(*b); });
+  Table table({">#", "operator", "engine", ">time", ">share", ">MAC", ">util", ">moved", ">energy", ">cycles", ">bound", ">ratio", "bound by"});
   const std::size_t shown = std::min<std::size_t>(ops.size(), static_cast<std::size_t>(std::max(top, 0)));
   for (std::size_t i = 0; i < shown; ++i) {
     const OpReport& op = *ops[i];
-    table.row({std::to_string(op.index), op.kind, op.engine, human_time(op.latency_ns),
-               percent(op.latency_ns, r.latency_ns), human_count(static_cast<double>(op.macs)),
+    const bool bounded = op.bounds.cycles() > 0;
+    table.row({std::to_string(op.index), op.kind, op.engine, human_time(time_of(op)),
+               percent(time_of(op), r.latency_ns), human_count(static_cast<double>(op.macs)),
                op.engine == "npu" && op.macs ? percent(op.mac_utilisation, 1) : "-",
-               human_bytes(static_cast<double>(op.load_bytes + op.store_bytes)), human_energy(op.energy_nj), op.bound});
+               human_bytes(static_cast<double>(op.load_bytes + op.store_bytes)), human_energy(op.energy_nj),
+               std::to_string(op.own_cycles), bounded ? fmt::format("{:.0f}", op.bounds.cycles()) : "-",
+               bounded ? fmt::format("{:.2f}", op.bound_ratio()) : "-", op.bound});
   }
   std::string out = table.text();
   if (shown < ops.size()) out += fmt::format("  ({} more, see --top or the JSON report)\n", ops.size() - shown);
