@@ -11,6 +11,7 @@
 #include "delegate/codegen/views.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/ir/graph.h"
+#include "delegate/ops/copies.h"
 
 namespace deputy::delegate {
 
@@ -47,6 +48,7 @@ void lower_window(Lowering& context,
 void lower_eltwise(Lowering& context, const Op& op);  ///< two operands
 void lower_table(Lowering& context, const Op& op);    ///< one operand through a 256-entry table
 void lower_copies(Lowering& context, const Op& op);   ///< strided moves
+void lower_exchange(Lowering& context, const Copy& copy, const Exchange& e);  ///< a transposition
 void lower_pad(Lowering& context, const Op& op);
 void lower_softmax(Lowering& context, const Op& op);  ///< over the last dimension
 

@@ -1,5 +1,6 @@
 // Operators that only move bytes: strided LOADs into the scratchpad, strided STOREs out of it.
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 #include "delegate/codegen/lower.h"
@@ -71,8 +72,16 @@ class CopyEmitter {
 void lower_copies(Lowering& context, const Op& op) {
   const auto list = copies(context.graph, op);
   DEPUTY_CHECK(list, "not a copying operator");
-  CopyEmitter emitter(context);
-  for (const Copy& copy : *list) emitter.emit(copy);
+  std::optional<CopyEmitter> emitter;
+  for (const Copy& copy : *list) {
+    if (const auto e = exchange(copy, context.options.npu.spm.bytes)) {
+      lower_exchange(context, copy, *e);
+      emitter.reset();  // the scratchpad went to the exchange
+      continue;
+    }
+    if (!emitter) emitter.emplace(context);
+    emitter->emit(copy);
+  }
 }
 
 }  // namespace deputy::delegate

@@ -266,13 +266,13 @@ Detail scattered_copy(const Query& q) {
   std::int64_t transfers = 0;
   const auto list = copies(q.graph, q.op);
   for (const Copy& copy : *list) {
-    std::int64_t n = 1;
+    std::int64_t n = 1, elements = 1, run = copy.dims.back().size;
     for (std::size_t i = 0; i + 3 < copy.dims.size(); ++i) n *= copy.dims[i].size;
-    transfers += n;
-    std::int64_t elements = 1;
     for (const CopyDim& d : copy.dims) elements *= d.size;
-    if (copy.dims.back().size < 4 && elements > 1024)
-      return fmt::format("runs of {} bytes", copy.dims.back().size);
+    if (const auto e = exchange(copy, q.options.npu.spm.bytes))
+      n = e->tiles(), run = e->shortest_row();
+    transfers += n;
+    if (run < 4 && elements > 1024) return fmt::format("runs of {} bytes", run);
   }
   return when(transfers > kMaxTransfers, fmt::format("{} transfers", transfers));
 }
@@ -310,7 +310,10 @@ const Rule kRules[] = {
     {kSoftmax, "a row and the table of exponentials fit the scratchpad", softmax_row_too_long},
     {kPads, "rank 1 to 4; paddings are constant and not negative", bad_pad},
     {kCopies, "axes, begins, sizes and steps are constant, steps positive", bad_copy},
-    {kCopies, "runs of at least 4 bytes; at most 4096 transfers", scattered_copy},
+    {kCopies,
+     "runs of at least 4 bytes, where need be by a transposition in the scratchpad; at most "
+     "4096 transfers",
+     scattered_copy},
     {kAliases, "the input is not a constant", constant_alias},
     {kAliases, "input and output have the same size", elements_differ},
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "delegate/codegen/window.h"
 #include "delegate/ops/operands.h"
 
 namespace deputy::delegate {
@@ -192,6 +193,48 @@ std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op) {
   if (out)
     for (Copy& copy : *out) simplify(copy);
   return out;
+}
+
+std::int64_t Exchange::shortest_row() const {
+  // Rows that follow each other without a gap are one.
+  const bool dense_source = sink.from == source.size * run && source_tile == source.size;
+  const bool dense_sink = source.to == sink.size * run && sink_tile == sink.size;
+  const std::int64_t from = run * source_tile * (dense_source ? sink_tile : 1),
+                     to = run * sink_tile * (dense_sink ? source_tile : 1);
+  return std::min(from, to);
+}
+
+std::int64_t Exchange::tiles() const {
+  std::int64_t n = ceil_div(source.size, source_tile) * ceil_div(sink.size, sink_tile);
+  for (const CopyDim& d : outer) n *= d.size;
+  return n;
+}
+
+std::optional<Exchange> exchange(const Copy& copy, std::int64_t spm) {
+  constexpr std::int64_t kLongRun = 64, kMaxExtent = 65535;
+  Exchange e;
+  e.run = copy.dims.back().size;
+  if (e.run >= kLongRun) return std::nullopt;
+  for (std::size_t i = 0; i + 1 < copy.dims.size(); ++i) {
+    const CopyDim& d = copy.dims[i];
+    if (d.from == e.run && e.source.from == 0)
+      e.source = d;
+    else if (d.to == e.run && e.sink.to == 0)
+      e.sink = d;
+    else
+      e.outer.push_back(d);
+  }
+  if (e.source.from == 0 || e.sink.to == 0) return std::nullopt;
+  // Near squares, so that rows are long on both sides; several tiles, so that transfers overlap.
+  const std::int64_t runs = std::min(spm / 4 / kBufferAlign * kBufferAlign, kMaxExtent) / e.run;
+  std::int64_t side = 1;
+  while ((side + 1) * (side + 1) <= runs) ++side;
+  e.sink_tile = std::min(e.sink.size, side);
+  const std::int64_t quarter = ceil_div(e.source.size, 4),
+                     enough = ceil_div(1024, e.sink_tile * e.run);
+  e.source_tile = std::min({e.source.size, runs / e.sink_tile, std::max(quarter, enough)});
+  e.sink_tile = std::min(e.sink.size, runs / e.source_tile);
+  return e;
 }
 
 std::optional<Padding4> pad_box(const Graph& graph, const Op& op) {

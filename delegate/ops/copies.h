@@ -26,6 +26,22 @@ struct Copy {
 /// not constant, or they make no sense. Every tensor's elements must be one byte.
 std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op);
 
+/// A copy of short runs in which one dimension is contiguous in the source and another in the sink
+/// (a matrix transposed): both sides move long rows, and the scratchpad exchanges the two.
+struct Exchange {
+  std::vector<CopyDim> outer;
+  CopyDim source;  ///< its runs follow each other in the source
+  CopyDim sink;    ///< its runs follow each other in the sink
+  std::int64_t run = 1;
+  std::int64_t source_tile = 1, sink_tile = 1;  ///< how many of each fit together
+  /// Bytes that one side moves at once, the shorter.
+  std::int64_t shortest_row() const;
+  std::int64_t tiles() const;
+};
+/// `copy` as an exchange through two pairs of buffers in a scratchpad of `spm` bytes; nullopt when
+/// it is none or moves long runs as it is.
+std::optional<Exchange> exchange(const Copy& copy, std::int64_t spm);
+
 /// PAD and PADV2: bytes before each dimension's data and the byte that fills them. nullopt if not
 /// constant.
 struct Padding4 {

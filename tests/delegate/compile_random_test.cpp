@@ -65,8 +65,9 @@ TEST_CASE("random layers give the CPU kernels' bytes in every legal order") {
     const auto order = static_cast<Order>(1 + seed % 4);
     REQUIRE(test::ExecutableRunner(*executable).run(inputs, order, seed) == expected);
   }
-  for (const auto kind : {arch::OpKind::CONV_2D, arch::OpKind::DEPTHWISE_CONV_2D,
-                          arch::OpKind::FULLY_CONNECTED, arch::OpKind::SOFTMAX})
+  for (const auto kind :
+       {arch::OpKind::CONV_2D, arch::OpKind::DEPTHWISE_CONV_2D, arch::OpKind::FULLY_CONNECTED,
+        arch::OpKind::SOFTMAX, arch::OpKind::TRANSPOSE})
     CHECK(on_npu[kind] > 60);
   CHECK(on_npu[arch::OpKind::MEAN] > 40);
   CHECK(refused < 60);  // scattered slices

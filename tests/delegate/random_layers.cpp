@@ -1,7 +1,9 @@
 #include "tests/delegate/random_layers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "delegate/ir/padding.h"
 
@@ -18,7 +20,7 @@ class Maker {
   }
 
   Graph make() {
-    switch (pick(0, 10)) {
+    switch (pick(0, 11)) {
       case 0:
       case 1:
         conv();
@@ -43,6 +45,9 @@ class Maker {
         break;
       case 8:
         concatenation();
+        break;
+      case 10:
+        transpose();
         break;
       case 9:
         softmax();
@@ -279,6 +284,18 @@ class Maker {
     a.beta = pick(0, 2) ? 1 : scale(0.1f, 4);
     const TensorId in = input(shape);
     finish(OpKind::SOFTMAX, a, {in}, {map(shape, 1.0f / 256, -128)});
+  }
+  void transpose() {
+    Shape shape(static_cast<std::size_t>(pick(2, 4)));
+    for (auto& d : shape) d = pick(1, 9);
+    shape[static_cast<std::size_t>(pick(0, static_cast<int>(shape.size()) - 1))] = pick(1, 400);
+    std::vector<std::int32_t> order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    Shape out;
+    for (const auto axis : order) out.push_back(shape[static_cast<std::size_t>(axis)]);
+    const TensorId in = input(shape), axes = ints(order);
+    finish(OpKind::TRANSPOSE, {}, {in, axes}, {same_as(in, out)});
   }
   void slice() {
     Shape shape(static_cast<std::size_t>(pick(1, 5))), out;

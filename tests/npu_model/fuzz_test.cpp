@@ -1,6 +1,7 @@
 // Damaged command streams: whatever the bits, a job ends, faults or can be reset, and the engine
 // then runs a good job. Run it under a sanitizer to see that no access leaves the scratchpad.
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 
 #include "tests/npu_model/bench.h"
@@ -35,7 +36,9 @@ std::vector<arch::Instruction> varied_program() {
                   .k_h = 3,
                   .k_w = 3,
                   .pad_top = 1,
-                  .pad_left = 1};
+                  .pad_left = 1,
+                  .w_zp = 5,
+                  .u8 = 1};
   arch::Depthwise dw{.ifm_addr = ifm,
                      .ifm_row_stride = 64,
                      .ifm_px_stride = 8,
@@ -55,6 +58,7 @@ std::vector<arch::Instruction> varied_program() {
                      .k_w = 3,
                      .pad_top = 1,
                      .pad_left = 1,
+                     .w_zp = -7,
                      .rounding = 1};
   arch::Pool pool{.mode = 1,
                   .ifm_row_stride = 64,
@@ -70,7 +74,16 @@ std::vector<arch::Instruction> varied_program() {
                   .k_h = 2,
                   .k_w = 2,
                   .stride_h = 2,
-                  .stride_w = 2};
+                  .stride_w = 2,
+                  .u8 = 1};
+  arch::Softmax softmax{.ifm_row_stride = 100,
+                        .ofm_addr = out,
+                        .ofm_row_stride = 100,
+                        .rows = 5,
+                        .length = 100,
+                        .exp_addr = weights,
+                        .rounding = 2,
+                        .scale = std::bit_cast<std::int32_t>(1.0f / 256)};
   arch::Eltwise add{.a_row_stride = 64,
                     .a_px_stride = 8,
                     .b_addr = 1024,
@@ -93,9 +106,10 @@ std::vector<arch::Instruction> varied_program() {
           make(dw, 2),
           make(pool, 1),
           make(add, 1),
+          make(softmax, 2),
           make(arch::Lut{.ifm_addr = 0, .ofm_addr = out, .count = 500, .lut_addr = 4096}, 2),
           make(arch::Fill{.addr = 30000, .count = 100, .value = 3}),
-          make(store(out, 0xC000, 1024), 0, 6),
+          make(store(out, 0xC000, 1024), 0, 7),
           make(arch::End{})};
 }
 
