@@ -102,6 +102,16 @@ Program mobilenet_v2() {
   return p;
 }
 
+// The same with unsigned maps and a weight zero point.
+Program unsigned_maps(Program p) {
+  for (auto& op : p) {
+    if (auto* c = std::get_if<arch::Conv>(&op)) c->u8 = 1, c->w_zp = -5;
+    if (auto* d = std::get_if<arch::Depthwise>(&op)) d->u8 = 1, d->w_zp = -5;
+    if (auto* e = std::get_if<arch::Eltwise>(&op)) e->u8 = 1;
+  }
+  return p;
+}
+
 void run(benchmark::State& state, const Program& program, Isa isa, Numerics numerics) {
   if (!kernels_for(isa)) {
     state.SkipWithError("this host has no such extension");
@@ -132,6 +142,7 @@ const int kRegistered = [] {
       {"depthwise3x3_14x14x576", {depthwise(14, 1, 576)}},
       {"fully_connected_1280_1001", {conv(1, 1, 1, 1280, 1001)}},
       {"mobilenet_v2_224", mobilenet_v2()},
+      {"mobilenet_v2_224_uint8", unsigned_maps(mobilenet_v2())},
   };
   for (const auto& [name, program] : programs)
     for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvx2, Isa::kPortable})

@@ -1,6 +1,7 @@
 // CONV: rows of packed input (im2col), multiplied by packed weights in blocks of 6 pixels x 64
 // channels that are requantised while still in the first-level cache. Few pixels (fully connected)
 // skip the packing of weights, which would cost more than the products.
+#pragma GCC optimize("O3")  // the loops over sums are worth vectors
 #include <algorithm>
 #include <cstring>
 
