@@ -1,5 +1,6 @@
 #include "tests/support/graphs/maker.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "delegate/ir/op_rules.h"
@@ -12,14 +13,14 @@ float Maker::scale(int low, int high) {
 }
 
 Quantisation Maker::quantisation() {
-  const std::int32_t zero = chance(30) ? -128 : chance(15) ? one_of({0, 127}) : pick(-127, 126);
-  return {{scale(-8, -4)}, {zero}, 0};
+  const std::int32_t z = chance(30) ? -128 : chance(15) ? one_of({0, 127}) : pick(-127, 126);
+  return {{scale(-8, -4)}, {zero(z)}, 0};
 }
 
 TensorId Maker::pick_map(const std::function<bool(TensorId)>& suits) {
   std::vector<TensorId> good;
   for (const TensorId id : maps_)
-    if (elements(id) > 0 && suits(id)) good.push_back(id);
+    if (elements(id) > 0 && tensor(id).desc.dtype == type && suits(id)) good.push_back(id);
   if (good.empty()) return kNoTensor;
   const int n = static_cast<int>(good.size());
   const int from = chance(70) ? std::max(0, n - 2) : 0;
@@ -36,16 +37,16 @@ TensorId Maker::add(Tensor t) {
 
 TensorId Maker::input(Shape shape, Quantisation quant) {
   Tensor t;
-  t.desc.shape = std::move(shape), t.desc.quant = std::move(quant);
+  t.desc.shape = std::move(shape), t.desc.quant = std::move(quant), t.desc.dtype = type;
   const TensorId id = add(std::move(t));
   graph_.inputs.push_back(id), maps_.push_back(id);
   return id;
 }
 
-TensorId Maker::add_constant(Shape shape, DType type, Quantisation quant, const void* data,
+TensorId Maker::add_constant(Shape shape, DType dtype, Quantisation quant, const void* data,
                              std::size_t bytes) {
   Tensor t;
-  t.desc.shape = std::move(shape), t.desc.dtype = type, t.desc.quant = std::move(quant);
+  t.desc.shape = std::move(shape), t.desc.dtype = dtype, t.desc.quant = std::move(quant);
   t.constant = true;
   t.data.resize(bytes);
   if (bytes > 0) std::memcpy(t.data.data(), data, bytes);
@@ -63,8 +64,7 @@ TensorId Maker::int_matrix(const std::vector<std::int32_t>& values, std::int32_t
 TensorId Maker::constant_map(Shape shape, Quantisation quant) {
   std::vector<std::int8_t> values(static_cast<std::size_t>(element_count(shape)));
   for (auto& v : values) v = static_cast<std::int8_t>(pick(-128, 127));
-  return add_constant(std::move(shape), DType::kInt8, std::move(quant), values.data(),
-                      values.size());
+  return add_constant(std::move(shape), type, std::move(quant), values.data(), values.size());
 }
 
 std::int8_t Maker::weight(int distribution) {
@@ -89,15 +89,21 @@ TensorId Maker::weights(Shape shape, std::int32_t axis, std::int64_t fan_in, Ten
   const float base = out.scale[0] * 50.0f /
                      (quant(x).scale[0] * 90.0f * spread * std::sqrt(static_cast<float>(fan_in)));
   std::vector<std::int8_t> values(static_cast<std::size_t>(element_count(shape)));
-  for (auto& v : values) v = weight(distribution);
+  const bool is_unsigned = type == DType::kUint8;
+  const int middle = is_unsigned ? 128 + (chance(50) ? 0 : pick(-20, 20)) : 0;
+  for (auto& v : values) {
+    const int value =
+        std::clamp(middle + weight(distribution), is_unsigned ? 0 : -128, is_unsigned ? 255 : 127);
+    v = static_cast<std::int8_t>(value);
+  }
   Quantisation q;
   q.axis = axis;
-  const int scales = chance(60) ? shape[static_cast<std::size_t>(axis)] : 1;
+  const int scales = !is_unsigned && chance(60) ? shape[static_cast<std::size_t>(axis)] : 1;
   for (int i = 0; i < scales; ++i) {
-    q.scale.push_back(base * scale(-1, 0)), q.zero_point.push_back(0);
+    q.scale.push_back(base * scale(-1, 0)), q.zero_point.push_back(middle);
     if (chance(2)) q.scale.back() *= one_of({1.0f / 1024, 64.0f});
   }
-  return add_constant(std::move(shape), DType::kInt8, std::move(q), values.data(), values.size());
+  return add_constant(std::move(shape), type, std::move(q), values.data(), values.size());
 }
 
 TensorId Maker::bias(std::int32_t channels, bool required) {
@@ -113,7 +119,7 @@ std::vector<TensorId> Maker::emit_parts(OpKind kind, arch::OpAttrs attrs,
   Op op{kind, attrs, std::move(inputs), {}, static_cast<std::int32_t>(graph_.ops.size())};
   for (Shape& shape : outs) {
     Tensor t;
-    t.desc.shape = std::move(shape), t.desc.quant = quant;
+    t.desc.shape = std::move(shape), t.desc.quant = quant, t.desc.dtype = type;
     op.outputs.push_back(add(std::move(t)));
   }
   auto status = delegate::normalise_op(graph_, op);

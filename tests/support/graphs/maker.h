@@ -35,6 +35,13 @@ class Maker {
     graph_.name = std::move(name);
   }
   const Limits limits;
+  DType type = DType::kInt8;  ///< of new feature maps and weights; or uint8, whose zero points are
+                              ///< 128 higher
+
+  /// A zero point in int8's terms as one of `type`.
+  std::int32_t zero(std::int32_t signed_zero) const {
+    return type == DType::kUint8 ? signed_zero + 128 : signed_zero;
+  }
 
   // Chance.
   int pick(int low, int high) {  ///< low and high included
@@ -60,7 +67,8 @@ class Maker {
 
   /// Feature maps that steps may read: inputs and results, oldest first.
   const std::vector<TensorId>& maps() const { return maps_; }
-  /// A feature map for which `suits`: a recent one most of the time; kNoTensor if there is none.
+  /// A feature map of `type` for which `suits`: a recent one most of the time; kNoTensor if there
+  /// is none.
   TensorId pick_map(const std::function<bool(TensorId)>& suits);
   TensorId pick_image() {
     return pick_map([this](TensorId id) { return is_image(id); });
@@ -70,10 +78,11 @@ class Maker {
   TensorId input(Shape shape, Quantisation quant);
   TensorId ints(const std::vector<std::int32_t>& values);
   TensorId int_matrix(const std::vector<std::int32_t>& values, std::int32_t columns);
-  /// An int8 constant with values over its whole range.
+  /// A constant of `type` with values over its whole range.
   TensorId constant_map(Shape shape, Quantisation quant);
   /// Weights whose scales, per tensor or per channel of `axis`, take x's values to out's range over
   /// `fan_in` products; the values' distribution varies (full range, small, sparse, one value).
+  /// Unsigned ones have one scale and any zero point near the middle.
   TensorId weights(Shape shape, std::int32_t axis, std::int64_t fan_in, TensorId x,
                    const Quantisation& out);
   /// Absent one time in six, unless `required`.
@@ -88,7 +97,7 @@ class Maker {
 
  private:
   TensorId add(Tensor t);
-  TensorId add_constant(Shape shape, DType type, Quantisation quant, const void* data,
+  TensorId add_constant(Shape shape, DType dtype, Quantisation quant, const void* data,
                         std::size_t bytes);
   std::int8_t weight(int distribution);
 

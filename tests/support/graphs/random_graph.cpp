@@ -65,6 +65,7 @@ void choose_outputs(Maker& m) {
 
 Graph random_graph(std::uint64_t seed) {
   Maker m("random_" + std::to_string(seed), seed, limits_of(seed));
+  if (seed / 10 % 4 == 3) m.type = DType::kUint8;
   for (int n = m.chance(75) ? 1 : 2; n > 0; --n) add_input(m);
   while (m.graph().ops.empty())
     for (int step = 0; step < m.limits.steps; ++step) random_step(m);

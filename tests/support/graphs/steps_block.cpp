@@ -204,6 +204,22 @@ void head(Maker& m, TensorId x) {
   if (y != kNoTensor && m.chance(50)) unary(m, OpKind::SOFTMAX, y);
 }
 
+// Part of the way in the other 8-bit type.
+void other_type(Maker& m, TensorId x) {
+  const DType before = m.type;
+  m.type = before == DType::kInt8 ? DType::kUint8 : DType::kInt8;
+  TensorId y = requantise(m, x, m.quantisation());
+  disturb(m, y);
+  if (m.is_image(y) && m.chance(50)) {
+    const TensorId next = conv(m, y, m.pick(1, 8), square(m, m.one_of({1, 3})));
+    if (next != kNoTensor) y = next;
+  } else {
+    y = table_chain(m, y);
+  }
+  m.type = before;
+  requantise(m, y, m.quantisation());
+}
+
 void any_binary(Maker& m, TensorId x) {
   const TensorId other = m.pick_map([&](TensorId id) { return m.shape(id) == m.shape(x); });
   const OpKind kind = m.one_of(
@@ -216,7 +232,7 @@ void any_binary(Maker& m, TensorId x) {
 void random_step(Maker& m) {
   const TensorId any = m.pick_map([](TensorId) { return true; });
   const TensorId image = m.pick_image();
-  const int choice = m.pick(0, 29);
+  const int choice = m.pick(0, 30);
   if (choice < 18 && image == kNoTensor) return;
   switch (choice) {
     case 0:
@@ -279,6 +295,8 @@ void random_step(Maker& m) {
     case 28:
       cpu_only(m, any);
       return;
+    case 29:
+      return other_type(m, any);
     default:
       mean(m, any);
       return;

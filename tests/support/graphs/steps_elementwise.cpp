@@ -57,12 +57,12 @@ TensorId binary_constant(Maker& m, TensorId x) {
 TensorId unary(Maker& m, OpKind kind, TensorId x) {
   arch::OpAttrs a;
   Quantisation out = m.quantisation();
-  if (kind == OpKind::LOGISTIC && m.chance(90)) out = {{1.0f / 256}, {-128}, 0};
-  if (kind == OpKind::TANH && m.chance(90)) out = {{1.0f / 128}, {0}, 0};
+  if (kind == OpKind::LOGISTIC && m.chance(90)) out = {{1.0f / 256}, {m.zero(-128)}, 0};
+  if (kind == OpKind::TANH && m.chance(90)) out = {{1.0f / 128}, {m.zero(0)}, 0};
   if (kind == OpKind::LEAKY_RELU) a.alpha = m.one_of({0.1f, 0.25f, 1.5f, -0.3f});
   if (kind == OpKind::GELU) a.approximate = m.chance(50);
   if (kind == OpKind::SOFTMAX) {
-    out = {{1.0f / 256}, {-128}, 0};
+    out = {{1.0f / 256}, {m.zero(-128)}, 0};
     a.beta = m.one_of({1.0f, 0.5f});
   }
   const bool relu = kind == OpKind::RELU || kind == OpKind::RELU6 || kind == OpKind::RELU_N1_TO_1;
