@@ -43,7 +43,7 @@ class Compiler {
       if (graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
     out_.constants = constants_.take();
     const auto problem =
-        check_memory_plan(graph_, out_, schedule_.order, options_.keep_all_tensors);
+        check_memory_plan({graph_, out_, views_, actions(), options_.keep_all_tensors});
     DEPUTY_CHECK(!problem, problem->c_str());
     return std::move(out_);
   }
@@ -124,10 +124,11 @@ class Compiler {
   std::vector<Action> actions() const {
     std::vector<Action> out;
     for (std::size_t g = 0; g < schedule_.groups.size(); ++g) {
-      for (const Kernel& kernel : kernels_[g]) out.push_back({kernel.reads, kernel.writes});
+      for (const Kernel& kernel : kernels_[g])
+        out.push_back({kernel.reads, kernel.writes, {kernel.ops}, false});
       if (schedule_.groups[g].engine == Engine::kNpu) continue;
       for (const std::size_t op : schedule_.groups[g].ops)
-        out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs});
+        out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs, {{op}}, true});
     }
     return out;
   }

@@ -18,12 +18,17 @@ struct Kernel {
 };
 
 /// The kernels of one group of NPU operators, in execution order; every operator is in exactly one.
-std::vector<Kernel> plan_kernels(const Graph& graph, const Group& group, const CompileOptions& options);
+std::vector<Kernel> plan_kernels(const Graph& graph, const Group& group,
+                                 const CompileOptions& options);
 
-/// One entry of the execution order as the memory plan sees it: everything that is read or written while
-/// it runs is alive together.
+/// One entry of the execution order as the memory plan sees it: everything that is read or written
+/// while it runs is alive together.
 struct Action {
   std::vector<TensorId> reads, writes;
+  /// The operators, by kernel: of one kernel, of all those that a cascade interleaves, or one CPU
+  /// operator.
+  std::vector<std::vector<std::size_t>> kernels;
+  bool host = false;  ///< on the CPU
 };
 
 }  // namespace deputy::delegate

@@ -1,5 +1,7 @@
-// Proves a memory plan by replaying the schedule: whose value each byte of the arenas holds is
-// followed write by write, and every read must find its own tensor's. Knows nothing of live ranges.
+// Proves a memory plan by replaying what runs: whose value each byte of the arenas holds is
+// followed write by write, and every read must find its own tensor's bytes, element by element.
+// Knows nothing of live ranges, roots or planners; works from the views that the code is generated
+// from.
 #pragma once
 
 #include <optional>
@@ -7,13 +9,24 @@
 #include <vector>
 
 #include "arch/executable.h"
+#include "delegate/codegen/views.h"
+#include "delegate/fusion/kernel.h"
 #include "delegate/ir/graph.h"
 
 namespace deputy::delegate {
 
-/// What is wrong with where `executable.tensors` are, or nullopt. `order`: operators as they
-/// execute. With keep_all, every tensor must still hold its value at the end.
-std::optional<std::string> check_memory_plan(const Graph& graph, const arch::Executable& executable,
-                                             const std::vector<std::size_t>& order, bool keep_all);
+/// What is checked. Nothing is owned.
+struct MemoryUse {
+  const Graph& graph;
+  const arch::Executable& executable;    ///< arena sizes, steps, programs
+  const std::vector<TensorView>& views;  ///< by tensor
+  const std::vector<Action>& actions;    ///< in execution order; an operator in none does no work
+  bool keep_all = false;                 ///< every tensor must still hold its value at the end
+};
+
+/// What is wrong, or nullopt. An action reads its operands whole, writes its results, and then its
+/// operands must still be intact, but for one that it may overwrite: an element-wise NPU
+/// operator's, dense in the same place as the result.
+std::optional<std::string> check_memory_plan(const MemoryUse& use);
 
 }  // namespace deputy::delegate
