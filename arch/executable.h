@@ -72,6 +72,7 @@ struct SourceOp {
   bool aliased = false;               ///< no work: its output is its input's storage (on_npu is then true)
   std::string reason;                 ///< why it is on the CPU; empty on the NPU
   std::uint64_t macs = 0;             ///< multiply-accumulates of CONV/DEPTHWISE/FC/TRANSPOSE_CONV/BATCH_MATMUL
+  std::int32_t fused_into = -1;       ///< the operator (index into ops) whose kernel does this one's work; -1: none
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
@@ -82,6 +83,7 @@ struct SourceOp {
     v(s.aliased, Field{.name = "aliased"});
     v(s.reason, Field{.name = "reason"});
     v(s.macs, Field{.name = "macs"});
+    v(s.fused_into, Field{.name = "fused_into", .min = -1});
   }
 };
 

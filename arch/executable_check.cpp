@@ -32,6 +32,10 @@ class Checker {
       if (!op_from_number(static_cast<std::uint32_t>(e_.ops[i].kind)))
         return fmt::format("op {} is of the unknown kind {}", i,
                            static_cast<std::uint32_t>(e_.ops[i].kind));
+    for (std::size_t i = 0; i < e_.ops.size(); ++i)
+      if (const std::int32_t into = e_.ops[i].fused_into;
+          into < -1 || into >= static_cast<std::int64_t>(e_.ops.size()))
+        return fmt::format("op {} is fused into op {} of {}", i, into, e_.ops.size());
     for (std::size_t i = 0; i < e_.programs.size(); ++i)
       for (const std::uint32_t op : e_.programs[i].source_ops)
         if (op >= e_.ops.size())

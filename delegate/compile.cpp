@@ -33,9 +33,11 @@ class Compiler {
         demote_small_groups(graph_, schedule_, placements_))
       schedule_ = make_schedule(graph_, placements_);
     for (const Group& group : schedule_.groups)
-      kernels_.push_back(group.engine == Engine::kNpu ? plan_kernels(graph_, group, options_)
-                                                      : std::vector<Kernel>());
+      kernels_.push_back(group.engine == Engine::kNpu
+                             ? plan_kernels(graph_, group, options_, tilings_, notes())
+                             : std::vector<Kernel>());
     describe_ops();
+    describe_fusion();
     place_tensors();
     for (std::size_t g = 0; g < schedule_.groups.size(); ++g)
       schedule_.groups[g].engine == Engine::kNpu ? add_npu_step(g) : add_host_steps(g);
@@ -45,6 +47,7 @@ class Compiler {
     const auto problem =
         check_memory_plan({graph_, out_, views_, actions(), options_.keep_all_tensors});
     DEPUTY_CHECK(!problem, problem->c_str());
+    if (options_.trace) explain_fusion();
     return std::move(out_);
   }
 
@@ -65,6 +68,22 @@ class Compiler {
       source.macs = op_macs(graph_, op);
       out_.ops.push_back(std::move(source));
     }
+  }
+
+  std::vector<FusionNote>* notes() { return options_.trace ? &fusion_notes_ : nullptr; }
+
+  void explain_fusion() {
+    for (const FusionNote& note : fusion_notes_)
+      options_.trace->kernel(static_cast<std::uint32_t>(note.into))
+          .notes.push_back({"fusion", fmt::format("{} {}: {}", op_label(graph_, graph_.ops[note.op]),
+                                                  note.done ? "is fused" : "is not fused", note.text)});
+  }
+
+  void describe_fusion() {
+    for (const std::vector<Kernel>& kernels : kernels_)
+      for (const Kernel& kernel : kernels)
+        for (const std::size_t op : kernel.ops)
+          if (op != kernel.main) out_.ops[op].fused_into = static_cast<std::int32_t>(kernel.main);
   }
 
   void place_tensors() {
@@ -198,6 +217,7 @@ class Compiler {
   const CompileOptions& options_;
   std::vector<OpPlacement> placements_;
   Schedule schedule_;
+  std::vector<FusionNote> fusion_notes_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
   StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant

@@ -41,13 +41,13 @@ void lower(Lowering& context, const Kernel& kernel) {
     case OpKind::AVERAGE_POOL_2D:
     case OpKind::MAX_POOL_2D:
     case OpKind::MEAN:
-      return lower_window(context, op);
+      return lower_window(context, kernel);
     case OpKind::ADD:
     case OpKind::SUB:
     case OpKind::MUL:
     case OpKind::MINIMUM:
     case OpKind::MAXIMUM:
-      return lower_eltwise(context, op);
+      return lower_eltwise(context, kernel);
     case OpKind::SOFTMAX:
       return lower_softmax(context, op);
     case OpKind::PAD:
@@ -65,7 +65,7 @@ void lower(Lowering& context, const Kernel& kernel) {
     case OpKind::DEPTH_TO_SPACE:
       return lower_copies(context, op);
     default:
-      return lower_table(context, op);
+      return lower_table(context, kernel);
   }
 }
 

@@ -43,10 +43,10 @@ void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTen
 /// Emits the instructions of `kernel`.
 void lower(Lowering& context, const Kernel& kernel);
 
-void lower_window(Lowering& context,
-                  const Op& op);  ///< convolutions, fully connected, pooling, mean
-void lower_eltwise(Lowering& context, const Op& op);  ///< two operands
-void lower_table(Lowering& context, const Op& op);    ///< one operand through a 256-entry table
+/// Convolutions, fully connected, pooling, mean, with everything fused around them.
+void lower_window(Lowering& context, const Kernel& kernel);
+void lower_eltwise(Lowering& context, const Kernel& kernel);  ///< two operands, then tables
+void lower_table(Lowering& context, const Kernel& kernel);  ///< one operand through a 256-entry table
 void lower_copies(Lowering& context, const Op& op);   ///< strided moves
 void lower_exchange(Lowering& context, const Copy& copy, const Exchange& e);  ///< a transposition
 void lower_pad(Lowering& context, const Op& op);

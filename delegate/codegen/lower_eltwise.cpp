@@ -2,16 +2,13 @@
 // alike are merged, the three innermost become rows, pixels and channels of a tile.
 #include <algorithm>
 
-#include "arch/kernel_rules.h"
-#include "arch/numerics.h"
 #include "base/check.h"
+#include "delegate/codegen/epilogue.h"
 #include "delegate/codegen/lower.h"
-#include "delegate/ops/operands.h"
+#include "delegate/ops/eltwise_ops.h"
 
 namespace deputy::delegate {
 namespace {
-
-using arch::OpKind;
 
 struct EltwiseDim {
   std::int64_t size = 1;
@@ -40,7 +37,8 @@ std::vector<EltwiseDim> merged_dims(const Layout& a, const Layout& b, const Layo
     if (!dims.empty()) {
       EltwiseDim& inner = dims.back();
       const bool joins = d.a == inner.a * inner.size && d.b == inner.b * inner.size &&
-                         (d.a != 0) == (inner.a != 0) && (d.b != 0) == (inner.b != 0);
+                         d.out == inner.out * inner.size && (d.a != 0) == (inner.a != 0) &&
+                         (d.b != 0) == (inner.b != 0);
       if (joins) {
         inner.size *= d.size;
         continue;
@@ -48,52 +46,12 @@ std::vector<EltwiseDim> merged_dims(const Layout& a, const Layout& b, const Layo
     }
     dims.push_back(d);
   }
-  if (dims.empty()) dims.push_back({1, 1, 1, 1});
+  // The innermost one is contiguous or repeated; a strided one gets channels of one byte.
+  const auto contiguous = [](const EltwiseDim& d) { return d.a <= 1 && d.b <= 1 && d.out == 1; };
+  if (dims.empty() || !contiguous(dims.front())) dims.insert(dims.begin(), {1, 1, 1, 1});
   while (dims.size() < 3) dims.push_back({1, 0, 0, 0});
   std::reverse(dims.begin(), dims.end());
   return dims;
-}
-
-arch::Eltwise eltwise_math(const Lowering& context, const Op& op) {
-  const Quantisation a = signed_quantisation(context.tensor(op.inputs[0])),
-                     b = signed_quantisation(context.tensor(op.inputs[1])),
-                     out = signed_quantisation(context.tensor(op.outputs[0]));
-  Numerics mode = context.options.numerics;
-  if (op.kind == OpKind::ADD || op.kind == OpKind::SUB)
-    mode = arch::add_rule(a.scale[0], b.scale[0], out.scale[0], mode);
-  if (op.kind == OpKind::MUL) mode = arch::mul_rule(a.scale[0], b.scale[0], out.scale[0], mode);
-  arch::Eltwise e;
-  e.rounding = static_cast<std::uint32_t>(mode), e.u8 = is_u8(context.tensor(op.outputs[0]));
-  e.a_zp = a.zero_point[0], e.b_zp = b.zero_point[0], e.ofm_zp = out.zero_point[0];
-  const auto range =
-      arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
-  e.act_min = range.min, e.act_max = range.max;
-  arch::EltwiseRequant r;
-  switch (op.kind) {
-    case OpKind::ADD:
-      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kAdd);
-      break;
-    case OpKind::SUB:
-      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kSub);
-      break;
-    case OpKind::MUL:
-      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMul);
-      break;
-    case OpKind::MINIMUM:
-      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMin);
-      break;
-    default:
-      e.mode = static_cast<std::uint32_t>(arch::EltwiseMode::kMax);
-      break;
-  }
-  if (op.kind == OpKind::ADD || op.kind == OpKind::SUB)
-    r = arch::add_requant(a.scale[0], b.scale[0], out.scale[0], mode);
-  if (op.kind == OpKind::MUL) r = arch::mul_requant(a.scale[0], b.scale[0], out.scale[0], mode);
-  e.left_shift = static_cast<std::uint32_t>(r.left_shift);
-  e.a_mult = r.a.multiplier, e.a_shift = r.a.shift, e.b_mult = r.b.multiplier,
-  e.b_shift = r.b.shift;
-  e.o_mult = r.out.multiplier, e.o_shift = r.out.shift;
-  return e;
 }
 
 // One operand of a tile: its slots in the scratchpad and what they hold.
@@ -148,28 +106,40 @@ Layout layout(Lowering& context, TensorId id) {
 
 class EltwiseEmitter {
  public:
-  EltwiseEmitter(Lowering& context, const Op& op)
-      : program_(context.program),
-        dims_(merged_dims(layout(context, op.inputs[0]), layout(context, op.inputs[1]),
-                          layout(context, op.outputs[0]))),
-        math_(eltwise_math(context, op)),
-        out_(context.view(op.outputs[0]).at),
-        inner_(dims_.end() - 3),
-        a_(context.view(op.inputs[0]).at, inner_[0].a, inner_[1].a, inner_[2].a),
-        b_(context.view(op.inputs[1]).at, inner_[0].b, inner_[1].b, inner_[2].b),
-        square_(op.inputs[0] == op.inputs[1]) {
-    choose_tile(context.options.npu.spm.bytes);
-    const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_),
-                       out = h_ * w_ * c_;
-    slots_ = program_.allocate(std::vector<std::int64_t>{a, a, b, b, out, out});
-    a_.set_slots(slots_[0], slots_[1]);
-    b_.set_slots(slots_[2], slots_[3]);
-  }
+  EltwiseEmitter(Lowering& context, const Kernel& kernel)
+      : EltwiseEmitter(context, kernel, kernel.main_op(context.graph),
+                       kernel.output(context.graph)) {}
 
   void emit() { outer(0, 0, 0, 0); }
 
  private:
-  static constexpr std::int64_t kMaxTile = 32768;
+  EltwiseEmitter(Lowering& context, const Kernel& kernel, const Op& op, TensorId output)
+      : program_(context.program),
+        dims_(merged_dims(layout(context, op.inputs[0]), layout(context, op.inputs[1]),
+                          layout(context, output))),
+        math_(eltwise_math(context.graph, context.options.numerics, op)),
+        out_(context.view(output).at),
+        inner_(dims_.end() - 3),
+        a_(context.view(op.inputs[0]).at, inner_[0].a, inner_[1].a, inner_[2].a),
+        b_(context.view(op.inputs[1]).at, inner_[0].b, inner_[1].b, inner_[2].b),
+        square_(op.inputs[0] == op.inputs[1]) {
+    finish_ = epilogue_plan(context.graph, context.options.numerics, kernel, nullptr, math_.act_min,
+                            math_.act_max)
+                  .main;
+    choose_tile(context.options.npu.spm.bytes - (finish_.table ? kTableBytes : 0));
+    const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_),
+                       out = h_ * w_ * c_;
+    std::vector<std::int64_t> sizes{a, a, b, b, out, out};
+    if (finish_.table) sizes.push_back(kTableBytes);
+    slots_ = program_.allocate(sizes);
+    if (finish_.table)
+      program_.load(table_constant(context, *finish_.table), slots_.back(), Box::bytes(kTableBytes),
+                    arch::Traffic::kParams);
+    a_.set_slots(slots_[0], slots_[1]);
+    b_.set_slots(slots_[2], slots_[3]);
+  }
+
+  static constexpr std::int64_t kMaxTile = 32768, kTableBytes = 256;
 
   // Halves the outermost dimension until two sets of buffers fit; four tiles or more when there is
   // enough work for transfers to hide behind.
@@ -219,7 +189,9 @@ class EltwiseEmitter {
           e.ofm_row_stride = static_cast<std::uint32_t>(w * n);
           e.ofm_h = static_cast<std::uint32_t>(h), e.ofm_w = static_cast<std::uint32_t>(w),
           e.ofm_c = static_cast<std::uint32_t>(n);
-          program_.emit(e);
+          arch::Operation operation = e;
+          set_finish(operation, finish_, slots_.back());
+          program_.emit(operation);
           program_.store({out_.region, out_.offset + static_cast<std::uint64_t>(
                                                          at(out, &EltwiseDim::out, y, x, c))},
                          e.ofm_addr, Box::dense(h, w, n, inner_[0].out, inner_[1].out));
@@ -229,6 +201,7 @@ class EltwiseEmitter {
   ProgramBuilder& program_;
   const std::vector<EltwiseDim> dims_;
   const arch::Eltwise math_;
+  Finish finish_;
   const MemoryRef out_;
   const std::vector<EltwiseDim>::const_iterator inner_;
   Operand a_, b_;
@@ -240,6 +213,8 @@ class EltwiseEmitter {
 
 }  // namespace
 
-void lower_eltwise(Lowering& context, const Op& op) { EltwiseEmitter(context, op).emit(); }
+void lower_eltwise(Lowering& context, const Kernel& kernel) {
+  EltwiseEmitter(context, kernel).emit();
+}
 
 }  // namespace deputy::delegate

@@ -1,24 +1,34 @@
 // One-operand operators as a table: load a run of bytes, map it in place, store it.
 #include <algorithm>
-#include <array>
 
 #include "base/check.h"
+#include "delegate/codegen/epilogue.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/ops/operands.h"
 
 namespace deputy::delegate {
 
-void lower_table(Lowering& context, const Op& op) {
-  const Tensor &in = context.tensor(op.inputs[0]), &out = context.tensor(op.outputs[0]);
-  const auto table = signed_table(context.graph, op, context.options.numerics);
+void lower_table(Lowering& context, const Kernel& kernel) {
+  const Op& op = kernel.main_op(context.graph);
+  const Tensor& in = context.tensor(op.inputs[0]);
+  const auto table = table_of(context.graph, context.options.numerics, op, op.inputs[0]);
   DEPUTY_CHECK(table, "not a table operator");
+  Finish finish{-128, 127, *table};
+  TensorId last = op.outputs[0];
+  for (const std::size_t index : kernel.epilogue) {
+    const Op& next = context.graph.ops[index];
+    const auto then = table_of(context.graph, context.options.numerics, next, last);
+    DEPUTY_CHECK(then, "not a table operator");
+    finish.then(*then);
+    last = next.outputs[0];
+  }
   // LUT takes raw bytes: unsigned ones permute the table.
-  std::array<std::uint8_t, 256> bytes;
-  for (std::size_t index = 0; index < 256; ++index)
-    bytes[index ^ (is_u8(in) ? 0x80 : 0)] =
-        static_cast<std::uint8_t>((*table)[index]) ^ (is_u8(out) ? 0x80 : 0);
-  const MemoryRef table_at{arch::Region::kConstants, context.constants.add(bytes)};
-  const MemoryRef from = context.memory(op.inputs[0]), to = context.memory(op.outputs[0]);
+  ByteTable bytes;
+  const std::int8_t flip = is_u8(context.tensor(last)) ? -128 : 0;
+  for (std::size_t index = 0; index < bytes.size(); ++index)
+    bytes[index ^ (is_u8(in) ? 0x80 : 0)] = static_cast<std::int8_t>((*finish.table)[index] ^ flip);
+  const MemoryRef table_at = table_constant(context, bytes);
+  const MemoryRef from = context.memory(op.inputs[0]), to = context.memory(last);
 
   // Three runs in flight (arriving, in work, leaving); small maps are not cut into more than four.
   constexpr std::int64_t kSlots = 3;

@@ -1,50 +1,19 @@
 // Convolutions, fully connected layers, pooling and means: tiles through the scratchpad.
 #include <cstring>
 
-#include "arch/kernel_rules.h"
 #include "arch/numerics.h"
 #include "base/check.h"
+#include "delegate/codegen/epilogue.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/codegen/map_transfer.h"
+#include "delegate/fusion/fold_pad.h"
 #include "delegate/ops/operands.h"
-#include "delegate/ops/window_ops.h"
+#include "delegate/ops/window_math.h"
 
 namespace deputy::delegate {
 namespace {
 
 using arch::OpKind;
-
-// The rounding the operator gets under the compile's numerics.
-Numerics rounding_of(const Lowering& context, const Op& op) {
-  const Numerics mode = context.options.numerics;
-  return op.kind == OpKind::DEPTHWISE_CONV_2D
-             ? arch::depthwise_rule(context.graph.has_input(op, 2), mode)
-             : mode;
-}
-
-WindowMath window_math(const Lowering& context, const Op& op, const WindowShape& shape) {
-  const Quantisation in = signed_quantisation(context.tensor(op.inputs[0])),
-                     out = signed_quantisation(context.tensor(op.outputs[0]));
-  const Numerics mode = rounding_of(context, op);
-  WindowMath math;
-  math.ifm_zp = in.zero_point[0], math.ofm_zp = out.zero_point[0];
-  if (shape.has_weights())
-    math.w_zp = signed_quantisation(context.tensor(op.inputs[1])).zero_point[0];
-  math.rounding = static_cast<std::uint32_t>(mode);
-  math.u8 = is_u8(context.tensor(op.inputs[0]));
-  const auto range =
-      arch::activation_range(op.attrs.activation, out.scale[0], out.zero_point[0], -128, 127);
-  math.act_min = range.min, math.act_max = range.max;
-  if (op.kind == OpKind::AVERAGE_POOL_2D) math.pool = arch::PoolMode::kAverage;
-  if (op.kind == OpKind::MEAN) {
-    math.pool = arch::PoolMode::kMean;
-    const auto requant = arch::mean_requant(in.scale[0], out.scale[0],
-                                            static_cast<std::int32_t>(shape.kh * shape.kw), mode);
-    math.multiplier = requant.multiplier, math.shift = requant.shift;
-    math.act_min = -128, math.act_max = 127;
-  }
-  return math;
-}
 
 // The 12-byte records of the output stage, one a channel.
 std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
@@ -59,7 +28,8 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
   std::vector<std::uint8_t> out(static_cast<std::size_t>(shape.oc) * arch::kChannelParamBytes);
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.oc); ++c) {
     const arch::Requant r =
-        requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out, rounding_of(context, op));
+        requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out,
+                window_rounding(context.graph, context.options.numerics, op));
     std::uint8_t* record = out.data() + c * arch::kChannelParamBytes;
     if (context.graph.has_input(op, 2))
       std::memcpy(record, context.tensor(op.inputs[2]).data.data() + 4 * c, 4);
@@ -71,12 +41,16 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
 
 class WindowEmitter {
  public:
-  WindowEmitter(Lowering& context, const Op& op, const WindowShape& shape)
+  WindowEmitter(Lowering& context, const Kernel& kernel, const WindowShape& shape,
+                const WindowMath& math, Epilogue& epilogue)
       : context_(context),
         s_(shape),
-        math_(window_math(context, op, shape)),
-        ifm_(context.map(op.inputs[0], shape.ih, shape.iw, shape.ic)),
-        ofm_(context.map(op.outputs[0], shape.oh, shape.ow, shape.oc)) {
+        math_(math),
+        epilogue_(epilogue),
+        ifm_(context.map(kernel.input(context.graph), shape.ih, shape.iw, shape.ic)),
+        ofm_(context.map(kernel.output(context.graph), epilogue.stored_h(), epilogue.stored_w(),
+                         shape.oc)) {
+    const Op& op = kernel.main_op(context.graph);
     if (!s_.has_weights()) return;
     const Tensor& weights = context.tensor(op.inputs[1]);
     weights_ = is_u8(weights) ? MemoryRef{arch::Region::kConstants,
@@ -91,20 +65,28 @@ class WindowEmitter {
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.w_slots), b.weights);
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.p_slots), b.params);
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.ifm_slots), b.ifm);
-    sizes.insert(sizes.end(), static_cast<std::size_t>(b.ofm_slots), b.ofm);
+    sizes.insert(sizes.end(), static_cast<std::size_t>(b.ofm_buffers), b.ofm);
+    const std::size_t before = sizes.size();
+    sizes.insert(sizes.end(), b.epilogue.begin(), b.epilogue.end());
     const std::vector<std::uint32_t> slots = context_.program.allocate(sizes);
+    epilogue_.set_buffers(std::span(slots).subspan(before), b.ofm_slots, tiling.map_slots);
     walk(s_, tiling, [&](const WindowStep& step) {
       const auto slot = [&](std::int64_t index) { return slots[static_cast<std::size_t>(index)]; };
       WindowAddresses at;
       if (s_.has_weights())
         at.weights = slot(step.w_slot), at.params = slot(b.w_slots + step.p_slot);
       at.ifm = slot(b.w_slots + b.p_slots + step.ifm_slot);
-      at.ofm = slot(b.w_slots + b.p_slots + b.ifm_slots + step.ofm_slot);
+      at.ofm = slot(b.w_slots + b.p_slots + b.ifm_slots + step.ofm_slot % b.ofm_buffers);
       if (step.load_weights) load_weights(step, at.weights);
       if (step.load_params) load_params(step, at.params);
       if (step.load_ifm) load_ifm(step, at.ifm);
-      context_.program.emit(window_instruction(s_, step, math_, at));
-      if (step.last_k) store_ofm(step, at.ofm);
+      arch::Operation op = window_instruction(s_, step, math_, at);
+      epilogue_.finish_main(op);
+      context_.program.emit(op);
+      if (!step.last_k) return;
+      const EpilogueTile tile = epilogue_.emit(
+          {step.n, step.y0, step.y1, step.x0, step.x1, step.o0, step.o1}, at.ofm);
+      if (!tile.empty()) store_map(context_.program, ofm_, tile.part, tile.spm);
     });
   }
 
@@ -130,28 +112,32 @@ class WindowEmitter {
               step.c1},
              spm);
   }
-  void store_ofm(const WindowStep& step, std::uint32_t spm) {
-    store_map(context_.program, ofm_,
-              {step.n, step.y0, step.y1, step.x0, step.x1, step.o0, step.o1}, spm);
-  }
 
   Lowering& context_;
   const WindowShape s_;
   const WindowMath math_;
+  Epilogue& epilogue_;
   const MapView ifm_, ofm_;
   MemoryRef weights_, params_;
 };
 
 }  // namespace
 
-void lower_window(Lowering& context, const Op& op) {
-  const auto shape = window_shape(context.graph, op);
+void lower_window(Lowering& context, const Kernel& kernel) {
+  const Op& op = kernel.main_op(context.graph);
+  auto shape = kernel_window(context.graph, kernel);
   DEPUTY_CHECK(shape, "not a window operator");
-  const TransferRates rates = transfer_rates(context.options, context.in_sram(op.inputs[0]),
-                                             context.in_sram(op.outputs[0]));
+  const WindowMath math = window_math(context.graph, context.options.numerics, op, *shape);
+  EpiloguePlan plan = epilogue_plan(context.graph, context.options.numerics, kernel, &*shape,
+                                    math.act_min, math.act_max);
+  shape->epilogue = plan.shape();
+  const TransferRates rates =
+      transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
+                     context.in_sram(kernel.output(context.graph)));
   const auto tiling = context.tilings.choose(*shape, context.options.npu, rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
-  WindowEmitter(context, op, *shape).emit(*tiling);
+  Epilogue epilogue(context, std::move(plan), *shape);
+  WindowEmitter(context, kernel, *shape, math, epilogue).emit(*tiling);
 }
 
 }  // namespace deputy::delegate

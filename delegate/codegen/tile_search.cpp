@@ -44,6 +44,15 @@ Sizes powers_of_two_cuts(std::int64_t size, std::int64_t limit) {
   return out;
 }
 
+// The cuts that keep the windows of a fused pool whole, rounded up where they do not.
+Sizes pooled_cuts(Sizes sizes, std::int64_t size, std::int64_t step) {
+  if (step == 0) return sizes;
+  for (std::int64_t& tile : sizes) tile = std::min(size, align_up(tile, step));
+  std::erase_if(sizes, [](std::int64_t tile) { return tile > kMaxExtent; });
+  normalise(sizes);
+  return sizes;
+}
+
 // Depthwise blocks may not straddle input channels unless they hold whole ones.
 Sizes channel_cuts(const WindowShape& s, const arch::NpuConfig& npu) {
   if (s.kind != WindowKind::kDepthwise || s.mult == 1)
@@ -101,7 +110,8 @@ double full_tile_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCo
     full.last_k = last;
     return static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
   };
-  return cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0);
+  return cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0) +
+         epilogue_cycles(s.epilogue, t.toh, t.tow, t.toc, npu);
 }
 
 // Stretches of memory, contiguous each, that hold a tile of a map `width` pixels wide and `depth`
@@ -156,14 +166,19 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
     weight_loads += static_cast<double>(no);
   }
   const double output_bytes = static_cast<double>(s.n * s.oh * s.ow * s.oc);
-  const double load = ifm_bytes * rates.ifm_per_byte + weight_bytes * rates.weights_per_byte +
-                      (ifm_loads + weight_loads) * rates.setup +
-                      (ifm_runs + weight_stretches) * rates.run;
   const double output_runs = no > 1   ? static_cast<double>(s.n * s.oh * s.ow * no)
                              : nx > 1 ? static_cast<double>(s.n * s.oh * nx)
                                       : static_cast<double>(ns);
-  const double store = output_bytes * rates.ofm_per_byte +
-                       static_cast<double>(ns * no) * rates.setup + output_runs * rates.run;
+  const double maps = static_cast<double>(s.epilogue.maps);
+  const double load = ifm_bytes * rates.ifm_per_byte + weight_bytes * rates.weights_per_byte +
+                      (ifm_loads + weight_loads) * rates.setup +
+                      (ifm_runs + weight_stretches) * rates.run +
+                      maps * (output_bytes * rates.ofm_per_byte +
+                              static_cast<double>(ns * no) * rates.setup + output_runs * rates.run);
+  const double stored = static_cast<double>(s.epilogue.stored_rows(s.oh) * s.epilogue.stored_columns(s.ow)) /
+                        static_cast<double>(s.oh * s.ow);
+  const double store = output_bytes * stored * rates.ofm_per_byte +
+                       static_cast<double>(ns * no) * rates.setup + output_runs * stored * rates.run;
 
   const double share =
       output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
@@ -172,8 +187,10 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
   const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte +
                       static_cast<double>(b.weights) * rates.weights_per_byte;
   const double drain = static_cast<double>(b.ofm) * rates.ofm_per_byte;
+  const double extra = static_cast<double>(2 * s.epilogue.maps + s.epilogue.vectors + s.epilogue.pools());
   const double commands =
-      (ifm_loads + weight_loads + tiles + static_cast<double>(ns * no)) * rates.command;
+      (ifm_loads + weight_loads + tiles + static_cast<double>(ns * no) * (1 + extra)) *
+      rates.command;
   const bool overlapped = t.ifm_slots > 1 && t.ofm_slots > 1;
   const double queues =
       overlapped ? std::max({load + drain, fill + compute + drain, store + fill}) : load + compute;
@@ -218,8 +235,12 @@ void add_slot_choices(const WindowShape& s, Tiling t, const CutFacts& facts,
       continue;
     seen.push_back(c);
     t.w_slots = c.w, t.ifm_slots = c.ifm, t.ofm_slots = c.ofm;
-    if (window_buffers(s, t).total() > npu.spm.bytes) continue;
-    out.push_back({t, bound_cycles(s, t, facts, rates), 0});
+    for (const std::int64_t maps : {2, 1}) {
+      t.map_slots = maps;
+      if (window_buffers(s, t).total() > npu.spm.bytes) continue;
+      out.push_back({t, bound_cycles(s, t, facts, rates), 0});
+      if (s.epilogue.maps == 0) break;
+    }
   }
 }
 
@@ -252,7 +273,7 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
   };
   std::vector<Slot> weights = slots(b.w_slots), params = slots(b.p_slots), ifm = slots(b.ifm_slots),
                     ofm = slots(b.ofm_slots);
-  double load = 0, compute = 0, store = 0, dispatch = 0;
+  double load = 0, compute = 0, store = 0, dispatch = 0, taken_on = 0;
   const auto fetch = [&](Slot& slot, double cycles) {
     dispatch += rates.command;
     load = std::max({load, slot.free, dispatch}) + cycles + rates.setup;
@@ -282,12 +303,22 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
                           arch::compute_cost(window_instruction(s, step, {}, {}), npu).cycles);
     w.free = p.free = in.free = compute;
     if (!step.last_k) return;
+    const std::int64_t rows = step.y1 - step.y0, columns = step.x1 - step.x0;
+    const auto moved = [&](std::int64_t h, std::int64_t width) {
+      return static_cast<double>(h * width) * outputs * rates.ofm_per_byte +
+             map_runs(h, width, step.o1 - step.o0, s.epilogue.stored_columns(s.ow), s.oc) * rates.run;
+    };
+    for (std::int64_t map = 0; map < s.epilogue.maps; ++map) {
+      // Its buffer is free when the tile that used it has been taken on.
+      dispatch += 2 * rates.command;
+      load = std::max({load, t.map_slots > 1 ? out.free : taken_on, dispatch}) + moved(rows, columns) + rates.setup;
+      compute = std::max(compute, load);
+    }
+    compute += epilogue_cycles(s.epilogue, rows, columns, step.o1 - step.o0, npu);
+    taken_on = compute;
     dispatch += rates.command;
-    store =
-        std::max({store, compute, dispatch}) + rates.setup +
-        static_cast<double>((step.y1 - step.y0) * (step.x1 - step.x0)) * outputs *
-            rates.ofm_per_byte +
-        map_runs(step.y1 - step.y0, step.x1 - step.x0, step.o1 - step.o0, s.ow, s.oc) * rates.run;
+    store = std::max({store, compute, dispatch}) + rates.setup +
+            moved(s.epilogue.stored_rows(rows), s.epilogue.stored_columns(columns));
     out.free = store;
   });
   return store + dispatch * kCommandShare;
@@ -296,12 +327,15 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
 bool window_fits(const WindowShape& s, const arch::NpuConfig& npu) {
   Tiling smallest;
   smallest.w_slots = s.has_weights();
+  if (s.epilogue.pools())
+    smallest.toh = std::min(s.oh, s.epilogue.pool_h), smallest.tow = std::min(s.ow, s.epilogue.pool_w);
   return window_buffers(s, smallest).total() <= npu.spm.bytes && extents_fit(s, smallest);
 }
 
 std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig& npu,
                                     const TransferRates& rates) {
-  const Sizes heights = cuts(s.oh, 1, kMaxExtent), widths = powers_of_two_cuts(s.ow, kMaxExtent);
+  const Sizes heights = pooled_cuts(cuts(s.oh, 1, kMaxExtent), s.oh, s.epilogue.pool_h),
+              widths = pooled_cuts(powers_of_two_cuts(s.ow, kMaxExtent), s.ow, s.epilogue.pool_w);
   const Sizes outputs = channel_cuts(s, npu);
   const Sizes inputs =
       s.kind == WindowKind::kConv ? cuts(s.ic, npu.mac.ic_lanes, kMaxExtent) : Sizes{1};

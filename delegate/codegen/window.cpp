@@ -43,6 +43,8 @@ WindowBuffers window_buffers(const WindowShape& s, const Tiling& t) {
           channels;
   b.ofm = t.toh * t.tow * t.toc;
   b.ifm_slots = t.ifm_slots, b.ofm_slots = t.ofm_slots;
+  b.ofm_buffers = s.epilogue.pools() ? 1 : t.ofm_slots;
+  b.epilogue = epilogue_buffers(s.epilogue, t.toh, t.tow, t.toc, s.oc, t.ofm_slots, t.map_slots);
   if (s.has_weights()) {
     b.weights = t.toc * s.kh * s.kw * (s.kind == WindowKind::kConv ? t.tic : 1);
     b.params = t.toc * arch::kChannelParamBytes;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/isa.h"
+#include "delegate/codegen/epilogue_shape.h"
 #include "delegate/codegen/program_builder.h"
 
 namespace deputy::delegate {
@@ -22,6 +23,7 @@ struct WindowShape {
   std::int64_t n = 1, ih = 1, iw = 1, ic = 1, oh = 1, ow = 1, oc = 1;
   std::int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0, pad_left = 0;
   std::int64_t mult = 1;  ///< depthwise multiplier
+  EpilogueShape epilogue;  ///< what follows on each tile while it is in the scratchpad
   bool has_weights() const { return kind != WindowKind::kPool; }
   auto operator<=>(const WindowShape&) const = default;
 };
@@ -34,6 +36,7 @@ struct Tiling {
   std::int64_t toh = 1, tow = 1, toc = 1, tic = 1;
   bool spatial_outer = true;  ///< else output channels are the outer loop
   std::int64_t w_slots = 1, ifm_slots = 1, ofm_slots = 1;
+  std::int64_t map_slots = 1;  ///< of each operand map of the epilogue
 };
 
 /// Part of one axis of the input that a tile reads: [begin, end) inside the map, and how far the
@@ -57,11 +60,18 @@ inline Halo halo(std::int64_t out_begin, std::int64_t out_end, std::int64_t stri
 struct WindowBuffers {
   std::int64_t weights = 0, params = 0, ifm = 0, ofm = 0;
   std::int64_t w_slots = 0, p_slots = 0, ifm_slots = 0, ofm_slots = 0;
+  std::vector<std::int64_t> epilogue;  ///< each there once
+  /// Buffers that the main instruction writes: the compute queue is in order, so one will do when a fused pool
+  /// takes every tile on to buffers of its own.
+  std::int64_t ofm_buffers = 0;
   std::int64_t total() const {
     const auto all = [](std::int64_t slots, std::int64_t bytes) {
       return slots * align_up(bytes, kBufferAlign);
     };
-    return all(w_slots, weights) + all(p_slots, params) + all(ifm_slots, ifm) + all(ofm_slots, ofm);
+    std::int64_t sum = all(w_slots, weights) + all(p_slots, params) + all(ifm_slots, ifm) +
+                       all(ofm_buffers, ofm);
+    for (const std::int64_t bytes : epilogue) sum += align_up(bytes, kBufferAlign);
+    return sum;
   }
 };
 WindowBuffers window_buffers(const WindowShape& shape, const Tiling& tiling);
