@@ -98,9 +98,11 @@ class Compiler {
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
     views_.resize(graph_.tensors.size());
     storage_ = plan_storage(graph_, storage_wishes());
-    const MemoryPlan plan = plan_memory(
-        live_ranges(graph_, actions(), storage_, options_.keep_all_tensors), options_.sram_bytes);
-    out_.fast_arena_bytes = plan.fast_bytes, out_.slow_arena_bytes = plan.slow_bytes;
+    const MemoryPlan plan =
+        plan_memory(live_ranges(graph_, actions(), storage_, options_.keep_all_tensors),
+                    options_.sram_bytes, options_.effort);
+    out_.fast_arena_bytes = plan.fast.bytes, out_.slow_arena_bytes = plan.slow.bytes;
+    if (options_.trace) options_.trace->notes.push_back({"memory", plan_text(plan)});
     std::vector<const PlannedBuffer*> buffer_of(graph_.tensors.size(), nullptr);
     for (const PlannedBuffer& buffer : plan.buffers)
       buffer_of[static_cast<std::size_t>(buffer.range.tensor)] = &buffer;

@@ -1,34 +1,84 @@
 #include "delegate/passes/memory_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
-#include <optional>
+
+#include "delegate/passes/fast_choice.h"
 
 namespace deputy::delegate {
 namespace {
 
-constexpr std::uint64_t kTensorAlign = 64;  // cache lines are never shared between tensors
-std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + kTensorAlign - 1) / kTensorAlign * kTensorAlign;
+std::vector<PackItem> items_of(const std::vector<LiveRange>& ranges) {
+  std::vector<PackItem> out;
+  for (const LiveRange& range : ranges) out.push_back({range.begin, range.end, range.bytes});
+  return out;
 }
 
-// The lowest offset below `limit` where the range fits beside the buffers of `region` alive with
-// it.
-std::optional<std::uint64_t> first_fit(const std::vector<PlannedBuffer>& placed,
-                                       const LiveRange& range, arch::Region region,
-                                       std::uint64_t limit) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
-  for (const PlannedBuffer& other : placed)
-    if (other.region == region && other.range.overlaps(range))
-      taken.emplace_back(other.offset, other.offset + aligned(other.range.bytes));
-  std::sort(taken.begin(), taken.end());
-  std::uint64_t at = 0;
-  for (const auto& [begin, end] : taken) {
-    if (at + aligned(range.bytes) <= begin) break;
-    at = std::max(at, end);
+// Adds the ranges to the plan, in one arena.
+void place(const std::vector<LiveRange>& ranges, const Packing& packing, arch::Region region,
+           MemoryPlan& plan) {
+  (region == arch::Region::kFastArena ? plan.fast : plan.slow) = {
+      packing.bytes, packing.lower_bound, packing.packer};
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    plan.buffers.push_back({ranges[i], region, packing.offsets[i]});
+}
+
+struct Division {
+  std::vector<LiveRange> fast, slow;
+  Packing packing;  // of the fast ones
+};
+
+// The buffers chosen for a load of `load` bytes, if they can be packed within `limit`.
+Division divide(const std::vector<LiveRange>& ranges, std::uint64_t load, std::uint64_t limit,
+                Effort effort) {
+  std::vector<FastCandidate> candidates;
+  for (const LiveRange& range : ranges)
+    candidates.push_back({{range.begin, range.end, range.bytes}, range.traffic});
+  const std::vector<bool> chosen = choose_fast(candidates, load);
+  Division out;
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    (chosen[i] ? out.fast : out.slow).push_back(ranges[i]);
+  out.packing = pack(items_of(out.fast), effort, limit);
+  return out;
+}
+
+// Adds to the fast buffers whatever still packs, the most valuable first.
+void fill(Division& division, std::uint64_t limit, Effort effort) {
+  std::stable_sort(division.slow.begin(), division.slow.end(),
+                   [](const LiveRange& a, const LiveRange& b) { return a.traffic > b.traffic; });
+  std::vector<LiveRange> left;
+  for (const LiveRange& range : division.slow) {
+    std::vector<PackItem> items = items_of(division.fast);
+    items.push_back({range.begin, range.end, range.bytes});
+    Packing packing;
+    const bool fits =
+        peak_bytes(items) <= limit && (packing = pack(items, effort, limit)).bytes <= limit;
+    if (!fits) {
+      left.push_back(range);
+      continue;
+    }
+    division.fast.push_back(range);
+    division.packing = std::move(packing);
   }
-  if (at + aligned(range.bytes) > limit) return std::nullopt;
-  return at;
+  division.slow = std::move(left);
+}
+
+// Buffers whose live bytes stay within the limit may still not pack into it: then less is asked
+// for, until they do, and the room that is left is filled.
+Division best_division(const std::vector<LiveRange>& ranges, std::uint64_t limit, Effort effort) {
+  constexpr std::uint64_t kTries = 32;
+  for (std::uint64_t i = 0; i < kTries; ++i) {
+    Division next = divide(ranges, limit - limit / kTries * i, limit, effort);
+    if (next.packing.bytes > limit) continue;
+    if (i > 0) fill(next, limit, effort);
+    return next;
+  }
+  Division none;
+  none.slow = ranges;
+  fill(none, limit, effort);
+  return none;
 }
 
 }  // namespace
@@ -37,12 +87,13 @@ std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>
                                    const StorageMap& storage, bool keep_all) {
   const auto last = static_cast<std::ptrdiff_t>(actions.size());
   constexpr std::ptrdiff_t kNever = std::numeric_limits<std::ptrdiff_t>::max();
-  std::vector<LiveRange> all(graph.tensors.size(), {kNoTensor, kNever, -1, 0});
+  std::vector<LiveRange> all(graph.tensors.size(), {kNoTensor, kNever, -1, 0, 0});
   const auto touch = [&](TensorId id, std::ptrdiff_t at) {
     if (id == kNoTensor || graph.tensor(id).constant) return;
     if (!storage.of(id).stored) return;
     LiveRange& range = all[static_cast<std::size_t>(storage.root(id))];
     range.begin = std::min(range.begin, at), range.end = std::max(range.end, at);
+    range.traffic += static_cast<std::uint64_t>(graph.tensor(id).desc.bytes());
   };
   for (const TensorId id : graph.inputs) touch(id, -1);
   for (std::ptrdiff_t at = 0; at < last; ++at) {
@@ -63,25 +114,30 @@ std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>
   return out;
 }
 
-MemoryPlan plan_memory(std::vector<LiveRange> ranges, std::uint64_t fast_limit) {
-  std::stable_sort(ranges.begin(), ranges.end(),
-                   [](const LiveRange& a, const LiveRange& b) { return a.bytes > b.bytes; });
+MemoryPlan plan_memory(const std::vector<LiveRange>& ranges, std::uint64_t fast_limit,
+                       Effort effort) {
   MemoryPlan plan;
-  for (const LiveRange& range : ranges) {
-    PlannedBuffer buffer{range, arch::Region::kFastArena, 0};
-    auto offset = first_fit(plan.buffers, range, arch::Region::kFastArena, fast_limit);
-    if (!offset) {
-      buffer.region = arch::Region::kSlowArena;
-      offset = first_fit(plan.buffers, range, arch::Region::kSlowArena,
-                         std::numeric_limits<std::uint64_t>::max());
+  const std::vector<PackItem> all = items_of(ranges);
+  if (peak_bytes(all) <= fast_limit) {
+    const Packing packing = pack(all, effort);
+    if (packing.bytes <= fast_limit) {
+      place(ranges, packing, arch::Region::kFastArena, plan);
+      return plan;
     }
-    buffer.offset = *offset;
-    std::uint64_t& bytes =
-        buffer.region == arch::Region::kFastArena ? plan.fast_bytes : plan.slow_bytes;
-    bytes = std::max(bytes, buffer.offset + aligned(range.bytes));
-    plan.buffers.push_back(buffer);
   }
+  const Division division = best_division(ranges, fast_limit, effort);
+  place(division.fast, division.packing, arch::Region::kFastArena, plan);
+  place(division.slow, pack(items_of(division.slow), effort), arch::Region::kSlowArena, plan);
   return plan;
+}
+
+std::string plan_text(const MemoryPlan& plan) {
+  const auto arena = [](const char* name, const ArenaUse& use) {
+    if (use.bytes == 0) return fmt::format("{} arena empty", name);
+    return fmt::format("{} arena {} bytes, lower bound {}, planned {}", name, use.bytes,
+                       use.lower_bound, packer_name(use.packer));
+  };
+  return arena("fast", plan.fast) + "; " + arena("slow", plan.slow);
 }
 
 }  // namespace deputy::delegate

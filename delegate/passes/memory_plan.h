@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "arch/memory_map.h"
 #include "delegate/compile.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/ir/graph.h"
+#include "delegate/passes/arena_packer.h"
 #include "delegate/passes/storage.h"
 
 namespace deputy::delegate {
@@ -20,7 +22,8 @@ struct LiveRange {
   TensorId tensor = kNoTensor;  ///< a root
   std::ptrdiff_t begin = 0, end = 0;
   std::uint64_t bytes = 0;
-  bool overlaps(const LiveRange& other) const { return begin <= other.end && other.begin <= end; }
+  std::uint64_t traffic = 0;  ///< bytes that reads and writes of its tensors move, each read and
+                              ///< written once an action
 };
 std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>& actions,
                                    const StorageMap& storage, bool keep_all);
@@ -30,12 +33,23 @@ struct PlannedBuffer {
   arch::Region region = arch::Region::kFastArena;
   std::uint64_t offset = 0;
 };
+/// How well an arena is packed.
+struct ArenaUse {
+  std::uint64_t bytes = 0;
+  std::uint64_t lower_bound = 0;  ///< the largest sum of its live buffers; no plan is smaller
+  Packer packer = Packer::kBySize;
+};
 struct MemoryPlan {
   std::vector<PlannedBuffer> buffers;
-  std::uint64_t fast_bytes = 0, slow_bytes = 0;
+  ArenaUse fast, slow;
 };
-/// Greedy: the largest first, each at the lowest offset free during its life, in the fast arena
-/// while it stays within `fast_limit` bytes.
-MemoryPlan plan_memory(std::vector<LiveRange> ranges, std::uint64_t fast_limit);
+/// All buffers in the fast arena if a packing stays within `fast_limit` bytes, else those whose
+/// traffic costs the slow memory most. Each arena is packed by the best of several planners
+/// (arena_packer.h).
+MemoryPlan plan_memory(const std::vector<LiveRange>& ranges, std::uint64_t fast_limit,
+                       Effort effort);
+
+/// The plan in words: each arena's size, its lower bound and who planned it.
+std::string plan_text(const MemoryPlan& plan);
 
 }  // namespace deputy::delegate

@@ -12,14 +12,17 @@
 namespace deputy::tools {
 namespace {
 
-base::Result<arch::Executable> load_or_compile(const CommonOptions& common, const std::string& file) {
+base::Result<arch::Executable> load_or_compile(const CommonOptions& common, const std::string& file,
+                                               delegate::CompileTrace* trace = nullptr) {
   if (file.ends_with(".dexe")) {
     DEPUTY_ASSIGN(auto bytes, read_file(file));
     return arch::read_executable(bytes, file);
   }
   DEPUTY_ASSIGN(auto options, simulate_options(common));
   DEPUTY_ASSIGN(auto graph, load_model(file));
-  return delegate::compile(graph, compile_options(options));
+  delegate::CompileOptions compile = compile_options(options);
+  compile.trace = trace;
+  return delegate::compile(graph, compile);
 }
 
 base::Status compile(const CommonOptions& common, const CompileCommand& command) {
@@ -58,8 +61,10 @@ base::Status disasm(const CommonOptions& common, const std::string& file) {
 }
 
 base::Status inspect(const CommonOptions& common, const std::string& model) {
-  DEPUTY_ASSIGN(auto executable, load_or_compile(common, model));
+  delegate::CompileTrace trace;
+  DEPUTY_ASSIGN(auto executable, load_or_compile(common, model, &trace));
   fmt::print("{}", delegate::dump_executable(executable));
+  for (const delegate::TraceNote& note : trace.notes) fmt::print("{}: {}\n", note.topic, note.text);
   return {};
 }
 
