@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <tlm.h>
 
-#include <cmath>
 #include <cstring>
 
+#include "arch/host_timing.h"
 #include "base/check.h"
 #include "sim/process.h"
 
@@ -23,16 +23,15 @@ TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, M
       dram_heap_(dram.base(), dram.bytes()),
       functional_(functional) {}
 
-void TlmPort::spend(double cycles) {
-  const auto whole = static_cast<std::uint64_t>(std::ceil(cycles));
-  if (whole == 0) return;
-  const sc_core::sc_time t = clock_.cycles(whole);
+void TlmPort::spend(std::uint64_t cycles) {
+  if (cycles == 0) return;
+  const sc_core::sc_time t = clock_.cycles(cycles);
   busy_ps_ += sim::to_ps(t);
   sim::wait_for(t);
 }
 
 bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) {
-  spend(config_.register_access);
+  spend(static_cast<std::uint64_t>(config_.register_access));
   if (address % 4 != 0) {  // the CPU's own alignment fault: nothing goes to the bus
     ++bus_errors_;
     return false;
@@ -91,10 +90,8 @@ void TlmPort::free(const SharedMemory& memory) {
 
 void TlmPort::maintain(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
-  const auto line = static_cast<std::uint64_t>(config_.cache_line_bytes);
-  const std::uint64_t lines = (address + bytes - 1) / line - address / line + 1;
-  maintained_lines_ += lines;
-  spend(config_.maintenance_call + static_cast<double>(lines) * config_.maintenance_line);
+  maintained_lines_ += arch::maintained_lines(config_, address, bytes);
+  spend(arch::maintenance_cycles(config_, address, bytes));
 }
 void TlmPort::clean(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
 void TlmPort::invalidate(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
@@ -110,7 +107,7 @@ bool TlmPort::wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
     else
       sim::wait_on(intc_.raised(), sim::from_ps(deadline_ps - now));
   }
-  spend(config_.interrupt_entry + config_.context_switch);
+  spend(arch::interrupt_cycles(config_));
   return true;
 }
 
@@ -123,9 +120,6 @@ Memory* TlmPort::memory_at(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) {
-  const double per[kCpuKernelCount] = {config_.mac_int8,       config_.mac_float, config_.elementwise,
-                                       config_.transcendental, config_.copy_byte, static_cast<double>(config_.control)};
-  const double cycles = std::ceil(static_cast<double>(amount) * per[static_cast<int>(kernel)]);
   const std::uint64_t start = now_ps();
   for (const MemoryTouch& touch : touches) {
     DEPUTY_CHECK(memory_at(touch.address, touch.bytes), "CPU work touches memory that does not exist");
@@ -139,7 +133,7 @@ void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const Mem
   bus_.drain();
   const std::uint64_t moving = now_ps() - start;
   busy_ps_ += moving;
-  const std::uint64_t computing = static_cast<std::uint64_t>(cycles) * clock_.period_ps();
+  const std::uint64_t computing = arch::host_cycles(config_, kernel, amount) * clock_.period_ps();
   if (computing > moving) {
     busy_ps_ += computing - moving;
     sim::wait_for(sim::from_ps(computing - moving));

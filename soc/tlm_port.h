@@ -43,7 +43,7 @@ class TlmPort : public HwPort {
 
  private:
   /// The CPU computes for `cycles`, nothing else.
-  void spend(double cycles);
+  void spend(std::uint64_t cycles);
   void maintain(std::uint64_t address, std::uint64_t bytes);
   bool access32(std::uint64_t address, std::uint32_t& value, bool write);
   Memory* memory_at(std::uint64_t address, std::uint64_t bytes);

@@ -349,16 +349,9 @@ base::Status run_depthwise(const OpCall& c, Numerics mode) {
   return {};
 }
 
-std::vector<HostWork> conv_work(const OpCall& c) {
-  return mac_work(c, c.y().elements() * taps(c) * c.x(1).shape[3]);
-}
-std::vector<HostWork> depthwise_work(const OpCall& c) {
-  return mac_work(c, c.y().elements() * taps(c));
-}
-
 constexpr HostOp kOps[] = {
-    {OpKind::CONV_2D, check_conv, run_conv, conv_work},
-    {OpKind::DEPTHWISE_CONV_2D, check_depthwise, run_depthwise, depthwise_work},
+    {OpKind::CONV_2D, check_conv, run_conv},
+    {OpKind::DEPTHWISE_CONV_2D, check_depthwise, run_depthwise},
 };
 }  // namespace
 

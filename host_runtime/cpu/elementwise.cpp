@@ -203,14 +203,13 @@ base::Status run_squared_difference(const OpCall& c, Numerics mode) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::ADD, check_arithmetic, run_add, elementwise_work},
-    {OpKind::SUB, check_arithmetic, run_sub, elementwise_work},
-    {OpKind::MUL, check_arithmetic, run_mul, elementwise_work},
-    {OpKind::DIV, check_div, run_div, transcendental_work},
-    {OpKind::MINIMUM, check_min_max, run_minimum, elementwise_work},
-    {OpKind::MAXIMUM, check_min_max, run_maximum, elementwise_work},
-    {OpKind::SQUARED_DIFFERENCE, check_squared_difference, run_squared_difference,
-     elementwise_work},
+    {OpKind::ADD, check_arithmetic, run_add},
+    {OpKind::SUB, check_arithmetic, run_sub},
+    {OpKind::MUL, check_arithmetic, run_mul},
+    {OpKind::DIV, check_div, run_div},
+    {OpKind::MINIMUM, check_min_max, run_minimum},
+    {OpKind::MAXIMUM, check_min_max, run_maximum},
+    {OpKind::SQUARED_DIFFERENCE, check_squared_difference, run_squared_difference},
 };
 }  // namespace
 

@@ -94,11 +94,7 @@ base::Status run(const OpCall& c, Numerics mode) {
   return {};
 }
 
-std::vector<HostWork> work(const OpCall& c) {
-  return mac_work(c, c.y().elements() * c.x(1).shape[1]);
-}
-
-constexpr HostOp kOps[] = {{OpKind::FULLY_CONNECTED, check, run, work}};
+constexpr HostOp kOps[] = {{OpKind::FULLY_CONNECTED, check, run}};
 }  // namespace
 
 std::span<const HostOp> fully_connected_ops() { return kOps; }

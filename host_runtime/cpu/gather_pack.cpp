@@ -171,10 +171,10 @@ base::Status run_gather(const OpCall& c, Numerics) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::CONCATENATION, check_concat, run_concat, copy_work},
-    {OpKind::PACK, check_pack, run_pack, copy_work},
-    {OpKind::UNPACK, check_unpack, run_unpack, copy_work},
-    {OpKind::GATHER, check_gather, run_gather, copy_work},
+    {OpKind::CONCATENATION, check_concat, run_concat},
+    {OpKind::PACK, check_pack, run_pack},
+    {OpKind::UNPACK, check_unpack, run_unpack},
+    {OpKind::GATHER, check_gather, run_gather},
 };
 }  // namespace
 

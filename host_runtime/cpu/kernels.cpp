@@ -91,13 +91,4 @@ base::Status run_host_op(OpKind kind, const arch::OpAttrs& attrs,
   return op->run(c, mode);
 }
 
-std::vector<HostWork> host_work(OpKind kind, const arch::OpAttrs& attrs,
-                                std::span<const TensorView> inputs,
-                                std::span<const TensorView> outputs) {
-  const OpCall c{kind, attrs, inputs, outputs};
-  const HostOp* op = find_op(kind);
-  DEPUTY_CHECK(op != nullptr, "host_work of an operator that check_host_op refuses");
-  return op->work(c);
-}
-
 }  // namespace deputy::host_runtime

@@ -24,13 +24,4 @@ base::Status run_host_op(arch::OpKind kind, const arch::OpAttrs& attrs,
                          std::span<const arch::TensorView> inputs,
                          std::span<const arch::TensorView> outputs, Numerics mode);
 
-/// What the operator costs the CPU, from shapes alone.
-struct HostWork {
-  CpuKernel kernel = CpuKernel::kElementwise;
-  std::uint64_t amount = 0;
-};
-std::vector<HostWork> host_work(arch::OpKind kind, const arch::OpAttrs& attrs,
-                                std::span<const arch::TensorView> inputs,
-                                std::span<const arch::TensorView> outputs);
-
 }  // namespace deputy::host_runtime

@@ -82,12 +82,7 @@ base::Status run(const OpCall& c, Numerics mode) {
   return {};
 }
 
-std::vector<HostWork> work(const OpCall& c) {
-  const Shape& x = c.x().shape;
-  return mac_work(c, c.y().elements() * (c.attrs.adj_x ? x[x.size() - 2] : x.back()));
-}
-
-constexpr HostOp kOps[] = {{OpKind::BATCH_MATMUL, check, run, work}};
+constexpr HostOp kOps[] = {{OpKind::BATCH_MATMUL, check, run}};
 }  // namespace
 
 std::span<const HostOp> matmul_ops() { return kOps; }

@@ -57,7 +57,7 @@ base::Status run(const OpCall& c, Numerics) {
   return {};
 }
 
-constexpr HostOp kOps[] = {{OpKind::L2_NORMALIZATION, check, run, transcendental_work}};
+constexpr HostOp kOps[] = {{OpKind::L2_NORMALIZATION, check, run}};
 }  // namespace
 
 std::span<const HostOp> normalisation_ops() { return kOps; }

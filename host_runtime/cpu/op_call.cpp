@@ -105,36 +105,6 @@ std::vector<std::int64_t> strides_of(const Shape& shape) {
   return strides;
 }
 
-namespace {
-std::uint64_t output_elements(const OpCall& c) {
-  std::uint64_t total = 0;
-  for (const auto& o : c.outputs) total += static_cast<std::uint64_t>(o.desc->elements());
-  return total;
-}
-std::vector<HostWork> work(CpuKernel kernel, std::uint64_t amount) {
-  return {{CpuKernel::kControl, 1}, {kernel, amount}};
-}
-}  // namespace
-
-std::vector<HostWork> copy_work(const OpCall& c) {
-  std::uint64_t total = 0;
-  for (const auto& o : c.outputs) total += static_cast<std::uint64_t>(o.desc->bytes());
-  return work(CpuKernel::kCopy, total);
-}
-std::vector<HostWork> elementwise_work(const OpCall& c) {
-  return work(CpuKernel::kElementwise, output_elements(c));
-}
-std::vector<HostWork> transcendental_work(const OpCall& c) {
-  return work(CpuKernel::kTranscendental, output_elements(c));
-}
-std::vector<HostWork> mac_work(const OpCall& c, std::int64_t macs) {
-  const bool real = c.x().dtype == DType::kFloat32;
-  auto list =
-      work(real ? CpuKernel::kMacFloat : CpuKernel::kMacInt8, static_cast<std::uint64_t>(macs));
-  list.push_back({CpuKernel::kElementwise, output_elements(c)});
-  return list;
-}
-
 FloatRange float_activation_range(std::uint8_t activation) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   switch (static_cast<arch::Activation>(activation)) {

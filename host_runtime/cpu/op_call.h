@@ -39,12 +39,11 @@ struct OpCall {
 };
 
 /// An operator's row: check() before anything runs (data of non-constant operands is null there),
-/// run() with all data present, work() from shapes alone.
+/// run() with all data present.
 struct HostOp {
   arch::OpKind kind;
   base::Status (*check)(const OpCall&);
   base::Status (*run)(const OpCall&, Numerics);
-  std::vector<HostWork> (*work)(const OpCall&);
 };
 
 // One table per operator family.
@@ -142,12 +141,6 @@ decltype(auto) with_element_size(DType type, F&& f) {
       return f(std::uint8_t{});
   }
 }
-
-/// Work lists.
-std::vector<HostWork> copy_work(const OpCall& c);         ///< output bytes
-std::vector<HostWork> elementwise_work(const OpCall& c);  ///< output elements
-std::vector<HostWork> transcendental_work(const OpCall& c);
-std::vector<HostWork> mac_work(const OpCall& c, std::int64_t macs);
 
 /// The fused activation of a float kernel as bounds.
 struct FloatRange {

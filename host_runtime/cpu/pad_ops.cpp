@@ -109,9 +109,9 @@ base::Status run_mirror(const OpCall& c, Numerics) {
   return {};
 }
 
-constexpr HostOp kOps[] = {{OpKind::PAD, check_pad, run_pad, copy_work},
-                           {OpKind::PADV2, check_padv2, run_pad, copy_work},
-                           {OpKind::MIRROR_PAD, check_mirror, run_mirror, copy_work}};
+constexpr HostOp kOps[] = {{OpKind::PAD, check_pad, run_pad},
+                           {OpKind::PADV2, check_padv2, run_pad},
+                           {OpKind::MIRROR_PAD, check_mirror, run_mirror}};
 }  // namespace
 
 std::span<const HostOp> pad_ops() { return kOps; }

@@ -105,15 +105,8 @@ base::Status run_average(const OpCall& c, Numerics) {
   return {};
 }
 
-std::vector<HostWork> work(const OpCall& c) {
-  const auto window =
-      static_cast<std::uint64_t>(c.attrs.filter_h) * static_cast<std::uint64_t>(c.attrs.filter_w);
-  return {{CpuKernel::kControl, 1},
-          {CpuKernel::kElementwise, static_cast<std::uint64_t>(c.y().elements()) * window}};
-}
-
-constexpr HostOp kOps[] = {{OpKind::MAX_POOL_2D, check, run_max, work},
-                           {OpKind::AVERAGE_POOL_2D, check, run_average, work}};
+constexpr HostOp kOps[] = {{OpKind::MAX_POOL_2D, check, run_max},
+                           {OpKind::AVERAGE_POOL_2D, check, run_average}};
 }  // namespace
 
 std::span<const HostOp> pool_ops() { return kOps; }

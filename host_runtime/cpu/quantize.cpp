@@ -190,9 +190,9 @@ base::Status run_cast(const OpCall& c, Numerics) {
   return {};
 }
 
-constexpr HostOp kOps[] = {{OpKind::QUANTIZE, check_quantize, run_quantize, elementwise_work},
-                           {OpKind::DEQUANTIZE, check_dequantize, run_dequantize, elementwise_work},
-                           {OpKind::CAST, check_cast, run_cast, elementwise_work}};
+constexpr HostOp kOps[] = {{OpKind::QUANTIZE, check_quantize, run_quantize},
+                           {OpKind::DEQUANTIZE, check_dequantize, run_dequantize},
+                           {OpKind::CAST, check_cast, run_cast}};
 }  // namespace
 
 std::span<const HostOp> quantize_ops() { return kOps; }

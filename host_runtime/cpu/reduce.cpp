@@ -259,18 +259,13 @@ base::Status run_arg(const OpCall& c, Numerics) {
   return {};
 }
 
-std::vector<HostWork> work(const OpCall& c) {
-  return {{CpuKernel::kControl, 1},
-          {CpuKernel::kElementwise, static_cast<std::uint64_t>(c.x().elements())}};
-}
-
 constexpr HostOp kOps[] = {
-    {OpKind::MEAN, check_sum, run_mean_sum, work},
-    {OpKind::SUM, check_sum, run_mean_sum, work},
-    {OpKind::REDUCE_MAX, check_max, run_extreme, work},
-    {OpKind::REDUCE_MIN, check_max, run_extreme, work},
-    {OpKind::ARG_MAX, check_arg, run_arg, work},
-    {OpKind::ARG_MIN, check_arg, run_arg, work},
+    {OpKind::MEAN, check_sum, run_mean_sum},
+    {OpKind::SUM, check_sum, run_mean_sum},
+    {OpKind::REDUCE_MAX, check_max, run_extreme},
+    {OpKind::REDUCE_MIN, check_max, run_extreme},
+    {OpKind::ARG_MAX, check_arg, run_arg},
+    {OpKind::ARG_MIN, check_arg, run_arg},
 };
 }  // namespace
 

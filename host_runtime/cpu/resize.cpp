@@ -172,8 +172,8 @@ base::Status run_bilinear(const OpCall& c, Numerics mode) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::RESIZE_BILINEAR, check_bilinear, run_bilinear, elementwise_work},
-    {OpKind::RESIZE_NEAREST_NEIGHBOR, check, run_nearest, copy_work}};
+    {OpKind::RESIZE_BILINEAR, check_bilinear, run_bilinear},
+    {OpKind::RESIZE_NEAREST_NEIGHBOR, check, run_nearest}};
 }  // namespace
 
 std::span<const HostOp> resize_ops() { return kOps; }

@@ -154,14 +154,14 @@ base::Status run_fill(const OpCall& c, Numerics) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::RESHAPE, check_reshape, run_reshape, copy_work},
-    {OpKind::SQUEEZE, check_reshape, run_reshape, copy_work},
-    {OpKind::EXPAND_DIMS, check_reshape, run_reshape, copy_work},
-    {OpKind::TRANSPOSE, check_walk<plan_transpose>, run_walk<plan_transpose>, copy_work},
-    {OpKind::REVERSE_V2, check_walk<plan_reverse>, run_walk<plan_reverse>, copy_work},
-    {OpKind::TILE, check_tile, run_tile, copy_work},
-    {OpKind::SHAPE, check_shape, run_shape, copy_work},
-    {OpKind::FILL, check_fill, run_fill, copy_work},
+    {OpKind::RESHAPE, check_reshape, run_reshape},
+    {OpKind::SQUEEZE, check_reshape, run_reshape},
+    {OpKind::EXPAND_DIMS, check_reshape, run_reshape},
+    {OpKind::TRANSPOSE, check_walk<plan_transpose>, run_walk<plan_transpose>},
+    {OpKind::REVERSE_V2, check_walk<plan_reverse>, run_walk<plan_reverse>},
+    {OpKind::TILE, check_tile, run_tile},
+    {OpKind::SHAPE, check_shape, run_shape},
+    {OpKind::FILL, check_fill, run_fill},
 };
 }  // namespace
 

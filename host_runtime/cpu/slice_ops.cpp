@@ -193,10 +193,10 @@ base::Status run_split_v(const OpCall& c, Numerics) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::SLICE, check_slice, run_slice, copy_work},
-    {OpKind::STRIDED_SLICE, check_strided, run_strided, copy_work},
-    {OpKind::SPLIT, check_split, run_split, copy_work},
-    {OpKind::SPLIT_V, check_split_v, run_split_v, copy_work},
+    {OpKind::SLICE, check_slice, run_slice},
+    {OpKind::STRIDED_SLICE, check_strided, run_strided},
+    {OpKind::SPLIT, check_split, run_split},
+    {OpKind::SPLIT_V, check_split_v, run_split_v},
 };
 }  // namespace
 

@@ -175,14 +175,8 @@ base::Status run_log_softmax(const OpCall& c, Numerics) {
   return {};
 }
 
-std::vector<HostWork> work(const OpCall& c) {
-  auto list = transcendental_work(c);
-  list.push_back({CpuKernel::kElementwise, 2 * static_cast<std::uint64_t>(c.y().elements())});
-  return list;
-}
-
-constexpr HostOp kOps[] = {{OpKind::SOFTMAX, check_softmax, run_softmax, work},
-                           {OpKind::LOG_SOFTMAX, check_log_softmax, run_log_softmax, work}};
+constexpr HostOp kOps[] = {{OpKind::SOFTMAX, check_softmax, run_softmax},
+                           {OpKind::LOG_SOFTMAX, check_log_softmax, run_log_softmax}};
 }  // namespace
 
 std::span<const HostOp> softmax_ops() { return kOps; }

@@ -136,10 +136,10 @@ base::Status run_depth(const OpCall& c, Numerics) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::SPACE_TO_BATCH_ND, check_batch, run_batch, copy_work},
-    {OpKind::BATCH_TO_SPACE_ND, check_batch, run_batch, copy_work},
-    {OpKind::DEPTH_TO_SPACE, check_depth, run_depth, copy_work},
-    {OpKind::SPACE_TO_DEPTH, check_depth, run_depth, copy_work},
+    {OpKind::SPACE_TO_BATCH_ND, check_batch, run_batch},
+    {OpKind::BATCH_TO_SPACE_ND, check_batch, run_batch},
+    {OpKind::DEPTH_TO_SPACE, check_depth, run_depth},
+    {OpKind::SPACE_TO_DEPTH, check_depth, run_depth},
 };
 }  // namespace
 

@@ -153,13 +153,7 @@ base::Status run(const OpCall& original, Numerics mode) {
   return {};
 }
 
-std::vector<HostWork> work(const OpCall& original) {
-  const Reordered reordered(original);
-  const OpCall& c = reordered.call;
-  return mac_work(c, c.x().elements() * c.x(1).shape[0] * c.x(1).shape[1] * c.x(1).shape[2]);
-}
-
-constexpr HostOp kOps[] = {{OpKind::TRANSPOSE_CONV, check, run, work}};
+constexpr HostOp kOps[] = {{OpKind::TRANSPOSE_CONV, check, run}};
 }  // namespace
 
 std::span<const HostOp> transpose_conv_ops() { return kOps; }

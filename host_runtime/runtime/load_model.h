@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/executable.h"
+#include "arch/host_timing.h"
 #include "deputy/hw_port.h"
 #include "host_runtime/cpu/kernels.h"
 #include "host_runtime/hal/intc_driver.h"
@@ -27,7 +28,7 @@ struct HostStep {
   const arch::OpAttrs* attrs = nullptr;  ///< in the executable
   std::vector<arch::TensorView> inputs, outputs;
   std::vector<MemoryTouch> touches;  ///< its operands' bytes
-  std::vector<HostWork> work;
+  std::vector<arch::HostWork> work;
 };
 
 /// A command stream in DRAM, with the memory it touches besides the constants.

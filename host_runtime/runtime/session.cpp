@@ -131,7 +131,7 @@ class SynchronousSession final : public Session {
           run_host_op(step.kind, *step.attrs, step.inputs, step.outputs, executable().numerics));
     // The operator's memory traffic goes with its first kind of work.
     std::span<const MemoryTouch> touches = step.touches;
-    for (const HostWork& work : step.work) {
+    for (const arch::HostWork& work : step.work) {
       port_.charge(work.kernel, work.amount, touches);
       touches = {};
     }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/cpu_kernel.h"
 #include "base/result.h"
 
 namespace deputy {
@@ -21,17 +22,6 @@ struct SharedMemory {
   std::uint64_t bytes = 0;
   std::uint8_t* host = nullptr;
 };
-
-/// Kinds of work the host CPU does, each with its own cost in the SoC's YAML.
-enum class CpuKernel : std::uint8_t {
-  kMacInt8 = 0,         ///< amount: multiply-accumulates of integer kernels
-  kMacFloat = 1,        ///< amount: multiply-accumulates of float kernels
-  kElementwise = 2,     ///< amount: elements of simple per-element arithmetic
-  kTranscendental = 3,  ///< amount: elements needing exp, tanh, division ...
-  kCopy = 4,            ///< amount: bytes moved without arithmetic
-  kControl = 5,         ///< amount: 1 per dispatched operation
-};
-inline constexpr int kCpuKernelCount = 6;
 
 /// Bytes of shared memory that CPU work reads or writes; they become bus traffic.
 struct MemoryTouch {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "delegate/import/tflite.h"
+#include "arch/host_timing.h"
 #include "host_runtime/cpu/kernels.h"
 #include "tests/support/golden.h"
 #include "tests/support/interpreter.h"
@@ -166,7 +167,7 @@ void try_call(const Call& call, Random& random, Counts& counts) {
     return;
   }
   if (!runnable) return;
-  (void)host_runtime::host_work(call.kind, call.attrs, check_in, check_out);
+  (void)arch::host_work(call.kind, call.attrs, check_in, check_out);
   for (Numerics mode : {Numerics::kTflite, Numerics::kSingle, Numerics::kFp32}) {
     const bool ok = host_runtime::run_host_op(call.kind, call.attrs, run_in, run_out, mode).ok();
     ++(ok ? counts.ran : counts.failed_at_run_time);

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "arch/host_timing.h"
 #include "host_runtime/cpu/kernels.h"
 
 namespace deputy::tests {
@@ -80,8 +81,8 @@ class OpUnderTest {
     std::memcpy(values.data(), outs_[output].data.data(), outs_[output].data.size());
     return values;
   }
-  std::vector<host_runtime::HostWork> work() {
-    return host_runtime::host_work(kind, attrs, views(ins_), views(outs_));
+  std::vector<arch::HostWork> work() {
+    return arch::host_work(kind, attrs, views(ins_), views(outs_));
   }
 
   arch::OpKind kind;
