@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "arch/bitpack.h"
+#include "arch/weight_codec.h"
 #include "base/fields.h"
 #include "base/result.h"
 
@@ -32,6 +33,7 @@ inline constexpr int kRegionCount = 8;
 enum class Opcode : std::uint8_t {
   kEnd = 0x01,
   kLoad = 0x10,
+  kLoadWeights = 0x11,
   kStore = 0x20,
   kConv = 0x30,
   kDepthwise = 0x31,
@@ -106,6 +108,32 @@ struct Load : Transfer {
   static constexpr const char* kName = "LOAD";
   static constexpr const char* kDoc = "strided copy from system memory to the SPM";
   static constexpr Queue kQueue = Queue::kLoad;
+};
+/// Fetches `stream_bytes` contiguous bytes of a compressed block and decodes them into `bytes` bytes of the SPM
+/// (weight_codec.h). The table is in the SPM, put there by an earlier instruction, or the decoder's own.
+/// With planes > 1 the block holds records of that many bytes, one byte position after the other; they
+/// are put together again in the SPM.
+struct LoadWeights {
+  static constexpr Opcode kOpcode = Opcode::kLoadWeights;
+  static constexpr const char* kName = "LOADW";
+  static constexpr const char* kDoc = "fetch a compressed block and decode it into the SPM";
+  static constexpr Queue kQueue = Queue::kLoad;
+  std::uint64_t mem_offset = 0;
+  std::uint32_t stream_bytes = 1, spm_addr = 0, region = 0, traffic = 1, bytes = 1, planes = 1;
+  std::uint32_t fixed_code = 0, table_addr = 0;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.mem_offset, Field{.name = "mem_offset", .doc = "first byte of the stream, from the region's base", .unit = "bytes", .bits = 40});
+    v(s.stream_bytes, Field{.name = "stream_bytes", .doc = "bytes of the stream", .unit = "bytes", .bits = 24, .min = 1});
+    v(s.spm_addr, Field{.name = "spm_addr", .doc = "first decoded byte in the SPM", .unit = "bytes", .bits = 26});
+    v(s.region, Field{.name = "region", .doc = "base register of the system-memory side", .bits = 4, .max = kRegionCount - 1});
+    v(s.traffic, Field{.name = "traffic", .doc = "0 feature map, 1 weights, 2 parameters", .bits = 2, .max = 2});
+    v(s.bytes, Field{.name = "bytes", .doc = "decoded bytes; a multiple of planes", .unit = "bytes", .bits = 26, .min = 1});
+    v(s.planes, Field{.name = "planes", .doc = "bytes of a record; 1: the stream is in order", .bits = 4, .min = 1});
+    v(s.fixed_code, Field{.name = "fixed_code", .doc = "1: the decoder's own table, not that at table_addr", .bits = 1});
+    v(s.table_addr, Field{.name = "table_addr", .doc = "145-byte code table in the SPM", .unit = "bytes", .bits = 26});
+  }
 };
 struct Store : Transfer {
   static constexpr Opcode kOpcode = Opcode::kStore;
@@ -352,7 +380,7 @@ struct Softmax {
 };
 inline constexpr int kExpTableBytes = 1024;
 
-using Operation = std::variant<End, Load, Store, Conv, Depthwise, Pool, Eltwise, Lut, Fill, Softmax>;
+using Operation = std::variant<End, Load, LoadWeights, Store, Conv, Depthwise, Pool, Eltwise, Lut, Fill, Softmax>;
 
 /// Calls f(T{}) for every instruction type, in opcode order.
 template <class F>

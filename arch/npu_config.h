@@ -65,6 +65,18 @@ struct NpuDmaConfig {
   }
 };
 
+/// The decoder in the load path. Its eight lanes (arch/weight_codec.h) yield eight bytes a cycle.
+struct WeightDecoderConfig {
+  std::int32_t bytes_per_cycle = 8;
+  std::int32_t setup_cycles = 16;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.bytes_per_cycle, Field{.name = "bytes_per_cycle", .doc = "bytes that LOADW decodes per cycle", .unit = "bytes/cycle", .min = 1, .max = 256});
+    v(s.setup_cycles, Field{.name = "setup_cycles", .doc = "reading the code table, beside the fetch of the stream", .unit = "cycles", .min = 0, .max = 10000});
+  }
+};
+
 struct NpuControlConfig {
   std::int32_t queue_depth = 16;
   std::int32_t fetch_bytes = 512;
@@ -87,6 +99,7 @@ struct NpuConfig {
   SpmConfig spm;
   VectorConfig vec;
   NpuDmaConfig dma;
+  WeightDecoderConfig wdec;
   NpuControlConfig ctrl;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
@@ -96,6 +109,7 @@ struct NpuConfig {
     v(s.spm, Field{.name = "spm", .doc = "local scratchpad"});
     v(s.vec, Field{.name = "vec", .doc = "output stage, element-wise and pooling units"});
     v(s.dma, Field{.name = "dma", .doc = "load and store queues"});
+    v(s.wdec, Field{.name = "wdec", .doc = "decoder of compressed weights"});
     v(s.ctrl, Field{.name = "ctrl", .doc = "command processor"});
   }
 };

@@ -107,6 +107,7 @@ ComputeCost cost_of(const Fill& f, const NpuConfig& npu) {
 // Control and transfer instructions do not occupy the compute queue.
 ComputeCost cost_of(const End&, const NpuConfig&) { return {}; }
 ComputeCost cost_of(const Transfer&, const NpuConfig&) { return {}; }
+ComputeCost cost_of(const LoadWeights&, const NpuConfig&) { return {}; }
 
 }  // namespace
 

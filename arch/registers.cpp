@@ -38,6 +38,7 @@ std::string_view npu_error_text(NpuError error) {
     case NpuError::kBus: return "bus error";
     case NpuError::kAccumulators: return "more sums than accumulators";
     case NpuError::kUnsupported: return "combination of fields that the datapath does not support";
+    case NpuError::kCompression: return "malformed code table or compressed stream";
   }
   return "unknown error";
 }

@@ -215,6 +215,7 @@ enum class NpuError : std::uint8_t {
   kBus = 8,            ///< the interconnect or a memory answered with an error
   kAccumulators = 9,   ///< acc_keep or acc_hold beyond the accumulators
   kUnsupported = 10,   ///< a combination of fields the datapath has no circuit for
+  kCompression = 11,   ///< LOADW found a malformed code table or stream
 };
 std::string_view npu_error_text(NpuError error);
 

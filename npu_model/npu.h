@@ -129,6 +129,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   void run_compute(const Entry& entry);
   void run_transfer(const arch::Transfer& transfer, const Entry& entry, sim::BusInitiator& port,
                     std::vector<std::uint8_t>& staging);
+  void run_load_weights(const arch::LoadWeights& load, const Entry& entry);
   void note_hazards(QueueId id, const Entry& entry);
   bool in_dram(const arch::Transfer& transfer) const;
   void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start);

@@ -112,9 +112,7 @@ NpuError NpuEngine::check(const arch::Instruction& instruction) const {
       header.wait_compute > queues_[kCompute].dispatched ||
       header.wait_store > queues_[kStore].dispatched)
     return NpuError::kBadWait;
-  const arch::Transfer* transfer = std::get_if<arch::Load>(&instruction.op);
-  if (!transfer) transfer = std::get_if<arch::Store>(&instruction.op);
-  if (transfer) {
+  if (const auto transfer = memory_side(instruction.op)) {
     const std::uint64_t extent = memory_extent(*transfer);
     if (extent > job_.size[transfer->region] || job_.base[transfer->region] > UINT64_MAX - extent)
       return NpuError::kRegionBounds;

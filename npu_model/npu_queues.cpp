@@ -37,6 +37,8 @@ void NpuEngine::queue_thread(QueueId id) {
     const sc_time start = sc_time_stamp();
     if (id == kCompute)
       run_compute(entry);
+    else if (const auto* weights = std::get_if<arch::LoadWeights>(&entry.instruction.op))
+      run_load_weights(*weights, entry);
     else if (id == kLoad)
       run_transfer(std::get<arch::Load>(entry.instruction.op), entry, load_port, load_staging_);
     else
@@ -91,6 +93,42 @@ void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
   sleep_until(port.last_done(), epoch);
 }
 
+// Chunks go into the decoder as they arrive and it works on one while the next is on its way: a chunk's share
+// of the bytes is out no earlier than the chunk is in, and no faster than the decoder's rate. The scratchpad
+// changes when the last byte is out.
+void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& entry) {
+  const std::uint64_t epoch = epoch_;
+  const arch::Header& header = entry.instruction.header;
+  const auto rate = static_cast<std::uint64_t>(config_.wdec.bytes_per_cycle);
+  load_staging_.resize(timing_only_ ? 0 : load.stream_bytes);
+  if (!sleep_until(sc_time_stamp() + clock_.cycles(config_.dma.issue_cycles), epoch)) return;
+
+  const sc_time ready = sc_time_stamp() + clock_.cycles(config_.wdec.setup_cycles);
+  sc_time out = ready;
+  ChunkWalker walker(stream_of(load), job_.base[load.region],
+                     static_cast<std::uint64_t>(config_.dma.chunk_bytes));
+  const auto decoded_by = [&](std::uint64_t position) {
+    return std::uint64_t{load.bytes} * position / load.stream_bytes;
+  };
+  while (!walker.done()) {
+    const ChunkWalker::Chunk chunk = walker.next();
+    std::uint8_t* data = timing_only_ ? nullptr : load_staging_.data() + chunk.position;
+    const bool ok =
+        load_port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), false);
+    if (epoch != epoch_) return;
+    if (!ok) {
+      if (sleep_until(load_port.last_done(), epoch))
+        raise_fault(NpuError::kBus, chunk.address, header.opcode, header.tag);
+      return;
+    }
+    const std::uint64_t share = decoded_by(chunk.position + chunk.bytes) - decoded_by(chunk.position);
+    out = std::max(out + clock_.cycles((share + rate - 1) / rate), load_port.last_done());
+  }
+  if (!sleep_until(out, epoch) || timing_only_) return;
+  if (executor_.load_weights(load, load_staging_) != arch::CodeFault::kNone)
+    raise_fault(NpuError::kCompression, entry.offset, header.opcode, header.tag);
+}
+
 // Where a transfer's region lies in the memory map; a region never spans two memories.
 bool NpuEngine::in_dram(const arch::Transfer& transfer) const {
   return job_.base[transfer.region] >= arch::kDramBase;
@@ -118,7 +156,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.vec_results += entry.cost.vec_results;
     job_.mac_active_cycles += entry.cost.mac_cycles;
   } else if (id == kLoad) {
-    const auto& load = std::get<arch::Load>(entry.instruction.op);
+    const arch::Transfer load = *memory_side(entry.instruction.op);
+    if (const auto* weights = std::get_if<arch::LoadWeights>(&entry.instruction.op)) {
+      op.stream_bytes += weights->stream_bytes;
+      op.decoded_bytes += weights->bytes;
+      if (!weights->fixed_code) op.spm_bytes += arch::kCodeTableBytes;
+    }
     op.load_cycles += busy;
     op.load_bytes += load.bytes();
     if (static_cast<arch::Traffic>(load.traffic) != arch::Traffic::kFeatureMap)

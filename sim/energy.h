@@ -8,7 +8,7 @@ namespace deputy::sim {
 
 /// Dynamic energy in pJ an event, static power in mW.
 struct EnergyTable {
-  double npu_mac_pj = 0, npu_vec_pj = 0, npu_spm_byte_pj = 0, npu_cycle_pj = 0;
+  double npu_mac_pj = 0, npu_vec_pj = 0, npu_spm_byte_pj = 0, npu_decode_byte_pj = 0, npu_cycle_pj = 0;
   double sram_byte_pj = 0, noc_byte_pj = 0;
   double dram_read_byte_pj = 0, dram_write_byte_pj = 0, dram_activate_pj = 0;
   double host_cycle_pj = 0;
@@ -25,6 +25,7 @@ struct EnergyTable {
     v(s.npu_mac_pj, pj("npu_mac_pj", "one int8 multiply with its int32 accumulation"));
     v(s.npu_vec_pj, pj("npu_vec_pj", "one output requantised, or one element-wise, pooling or table result"));
     v(s.npu_spm_byte_pj, pj("npu_spm_byte_pj", "one byte read or written in the scratchpad"));
+    v(s.npu_decode_byte_pj, pj("npu_decode_byte_pj", "one byte that the weight decoder puts out"));
     v(s.npu_cycle_pj, pj("npu_cycle_pj", "clock tree and control for one cycle of a running job"));
     v(s.sram_byte_pj, pj("sram_byte_pj", "one byte read or written in the shared SRAM"));
     v(s.noc_byte_pj, pj("noc_byte_pj", "one byte through the interconnect"));

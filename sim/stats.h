@@ -25,6 +25,7 @@ inline constexpr StatRow kStats[] = {
     {"host.register_writes", "", "device register writes"},
     {"intc.interrupts", "", "interrupts that became pending"},
     {"noc.bytes", "bytes", "bytes through the interconnect to memories"},
+    {"npu.decoded_bytes", "bytes", "bytes that the weight decoder put out; what it takes in counts as loaded"},
     {"npu.instructions", "", "instructions completed, END included"},
     {"npu.job_cycles", "cycles", "NPU cycles with a job running"},
     {"npu.jobs", "", "jobs ended"},

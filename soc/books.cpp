@@ -103,6 +103,7 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
   nj["npu.mac"] = pj("npu.macs", e.npu_mac_pj);
   nj["npu.vec"] = pj("npu.vec_results", e.npu_vec_pj);
   nj["npu.spm"] = pj("npu.spm_bytes", e.npu_spm_byte_pj);
+  nj["npu.decoder"] = pj("npu.decoded_bytes", e.npu_decode_byte_pj);
   nj["npu.ctrl"] = pj("npu.job_cycles", e.npu_cycle_pj);
   nj["npu.static"] = static_nj(e.npu_static_mw, record.end_ps);
   nj["sram"] = pj("sram.bytes", e.sram_byte_pj);

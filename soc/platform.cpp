@@ -169,7 +169,7 @@ void collect(const Board& b, RunRecord& r) {
   n["dram.row_conflicts"] = dram.conflicts;
   n["dram.refreshes"] = dram.refreshes;
   n["npu.jobs"] = r.npu_jobs.size();
-  for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes",
+  for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.decoded_bytes",
                            "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles"})
     n[name] = 0;
   for (const auto& job : r.npu_jobs) {
@@ -181,7 +181,8 @@ void collect(const Board& b, RunRecord& r) {
     for (const auto& op : job.ops) {
       n["npu.macs"] += op.macs;
       n["npu.vec_results"] += op.vec_results;
-      n["npu.spm_bytes"] += op.spm_bytes + op.load_bytes + op.store_bytes;
+      n["npu.spm_bytes"] += op.spm_bytes + op.load_bytes - op.stream_bytes + op.decoded_bytes + op.store_bytes;
+      n["npu.decoded_bytes"] += op.decoded_bytes;
     }
   }
 }

@@ -27,7 +27,8 @@ double npu_energy_nj(const soc::NpuOpRecord& r, const sim::EnergyTable& e) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   const std::uint64_t moved = r.load_bytes + r.store_bytes;
   const double pj = count(r.macs) * e.npu_mac_pj + count(r.vec_results) * e.npu_vec_pj +
-                    count(r.spm_bytes + moved) * e.npu_spm_byte_pj + count(moved) * e.noc_byte_pj +
+                    count(r.spm_bytes + moved - r.stream_bytes + r.decoded_bytes) * e.npu_spm_byte_pj +
+                    count(r.decoded_bytes) * e.npu_decode_byte_pj + count(moved) * e.noc_byte_pj +
                     count(moved - r.dram_load_bytes - r.dram_store_bytes) * e.sram_byte_pj +
                     count(r.dram_load_bytes) * e.dram_read_byte_pj + count(r.dram_store_bytes) * e.dram_write_byte_pj;
   return pj * 1e-3;
@@ -56,6 +57,8 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
       sum.load_bytes += r.load_bytes;
       sum.store_bytes += r.store_bytes;
       sum.weight_bytes += r.weight_bytes;
+      sum.stream_bytes += r.stream_bytes;
+      sum.decoded_bytes += r.decoded_bytes;
       sum.dram_load_bytes += r.dram_load_bytes;
       sum.dram_store_bytes += r.dram_store_bytes;
       sum.vec_results += r.vec_results;
@@ -76,6 +79,7 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
     op.load_bytes = r.load_bytes;
     op.store_bytes = r.store_bytes;
     op.weight_bytes = r.weight_bytes;
+    op.decoded_bytes = r.decoded_bytes;
     op.bounds = bounds_of(r, rates);
     op.bound = bound_word(r, op);
     report.bounds += op.bounds;

@@ -22,6 +22,7 @@ struct OpReport {
   std::uint64_t macs = 0;
   double mac_utilisation = 0;            ///< macs / (own cycles * MACs per cycle); 0 off the NPU
   std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;
+  std::uint64_t decoded_bytes = 0;       ///< that LOADW put out; what it took in is part of load_bytes
   double energy_nj = 0;                  ///< of this operator's own events; shared energy (activates, clock tree, leakage) is in the totals
   std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM; latency when it took twice as long; host
   /// Own cycles over the bound; 0 without a bound.

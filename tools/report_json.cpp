@@ -26,7 +26,7 @@ Json op_json(const OpReport& op) {
               {"own_cycles", op.own_cycles},
               {"macs", op.macs},
               {"mac_utilisation", op.mac_utilisation},
-              {"bytes", {{"load", op.load_bytes}, {"store", op.store_bytes}, {"weights", op.weight_bytes}}},
+              {"bytes", {{"load", op.load_bytes}, {"store", op.store_bytes}, {"weights", op.weight_bytes}, {"decoded", op.decoded_bytes}}},
               {"energy_nj", op.energy_nj},
               {"bound", op.bound}};
   if (op.bounds.cycles() > 0) {

@@ -13,6 +13,11 @@ class Collector {
 
   void operator()(const arch::End&) {}
   void operator()(const arch::Load& t) { transfer(t, false); }
+  void operator()(const arch::LoadWeights& l) {
+    add(static_cast<int>(l.region), l.mem_offset, l.stream_bytes, false);
+    if (!l.fixed_code) spm(l.table_addr, arch::kCodeTableBytes, false);
+    spm(l.spm_addr, l.bytes, true);
+  }
   void operator()(const arch::Store& t) { transfer(t, true); }
   void operator()(const arch::Conv& c) {
     tile(c.ifm_addr, c.ifm_h, c.ifm_row_stride, c.ifm_w, c.ifm_px_stride, c.ifm_c, false);

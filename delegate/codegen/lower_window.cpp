@@ -6,6 +6,7 @@
 #include "delegate/codegen/epilogue.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/codegen/map_transfer.h"
+#include "delegate/codegen/window_constants.h"
 #include "delegate/fusion/fold_pad.h"
 #include "delegate/ops/operands.h"
 #include "delegate/ops/window_math.h"
@@ -41,23 +42,17 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
 
 class WindowEmitter {
  public:
+  /// `constants` of a shape with weights.
   WindowEmitter(Lowering& context, const Kernel& kernel, const WindowShape& shape,
-                const WindowMath& math, Epilogue& epilogue)
+                const WindowMath& math, Epilogue& epilogue, WindowConstants* constants)
       : context_(context),
         s_(shape),
         math_(math),
         epilogue_(epilogue),
         ifm_(context.map(kernel.input(context.graph), shape.ih, shape.iw, shape.ic)),
         ofm_(context.map(kernel.output(context.graph), epilogue.stored_h(), epilogue.stored_w(),
-                         shape.oc)) {
-    const Op& op = kernel.main_op(context.graph);
-    if (!s_.has_weights()) return;
-    const Tensor& weights = context.tensor(op.inputs[1]);
-    weights_ = is_u8(weights) ? MemoryRef{arch::Region::kConstants,
-                                          context.constants.add(signed_bytes(weights))}
-                              : context.memory(op.inputs[1]);
-    params_ = {arch::Region::kConstants, context.constants.add(channel_params(context, op, shape))};
-  }
+                         shape.oc)),
+        constants_(constants) {}
 
   void emit(const Tiling& tiling) {
     const WindowBuffers b = window_buffers(s_, tiling);
@@ -66,9 +61,11 @@ class WindowEmitter {
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.p_slots), b.params);
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.ifm_slots), b.ifm);
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.ofm_buffers), b.ofm);
+    if (b.table > 0) sizes.push_back(b.table);
     const std::size_t before = sizes.size();
     sizes.insert(sizes.end(), b.epilogue.begin(), b.epilogue.end());
     const std::vector<std::uint32_t> slots = context_.program.allocate(sizes);
+    if (b.table > 0) constants_->load_table(slots[before - 1]);
     epilogue_.set_buffers(std::span(slots).subspan(before), b.ofm_slots, tiling.map_slots);
     walk(s_, tiling, [&](const WindowStep& step) {
       const auto slot = [&](std::int64_t index) { return slots[static_cast<std::size_t>(index)]; };
@@ -77,8 +74,8 @@ class WindowEmitter {
         at.weights = slot(step.w_slot), at.params = slot(b.w_slots + step.p_slot);
       at.ifm = slot(b.w_slots + b.p_slots + step.ifm_slot);
       at.ofm = slot(b.w_slots + b.p_slots + b.ifm_slots + step.ofm_slot % b.ofm_buffers);
-      if (step.load_weights) load_weights(step, at.weights);
-      if (step.load_params) load_params(step, at.params);
+      if (step.load_weights) constants_->load_weights(step, at.weights);
+      if (step.load_params) constants_->load_params(step, at.params);
       if (step.load_ifm) load_ifm(step, at.ifm);
       arch::Operation op = window_instruction(s_, step, math_, at);
       epilogue_.finish_main(op);
@@ -91,21 +88,6 @@ class WindowEmitter {
   }
 
  private:
-  void load_weights(const WindowStep& step, std::uint32_t spm) {
-    const std::int64_t taps = s_.kh * s_.kw, outputs = step.o1 - step.o0;
-    if (s_.kind == WindowKind::kConv)  // OHWI
-      context_.program.load(shifted(weights_, step.o0 * taps * s_.ic + step.c0), spm,
-                            Box::dense(outputs, taps, step.c1 - step.c0, taps * s_.ic, s_.ic),
-                            arch::Traffic::kWeights);
-    else  // HWC
-      context_.program.load(shifted(weights_, step.o0), spm, Box::dense(1, taps, outputs, 0, s_.oc),
-                            arch::Traffic::kWeights);
-  }
-  void load_params(const WindowStep& step, std::uint32_t spm) {
-    context_.program.load(shifted(params_, step.o0 * arch::kChannelParamBytes), spm,
-                          Box::bytes((step.o1 - step.o0) * arch::kChannelParamBytes),
-                          arch::Traffic::kParams);
-  }
   void load_ifm(const WindowStep& step, std::uint32_t spm) {
     load_map(context_.program, ifm_,
              {step.n, step.rows.begin, step.rows.end, step.columns.begin, step.columns.end, step.c0,
@@ -118,7 +100,7 @@ class WindowEmitter {
   const WindowMath math_;
   Epilogue& epilogue_;
   const MapView ifm_, ofm_;
-  MemoryRef weights_, params_;
+  WindowConstants* const constants_;
 };
 
 }  // namespace
@@ -134,10 +116,24 @@ void lower_window(Lowering& context, const Kernel& kernel) {
   const TransferRates rates =
       transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
                      context.in_sram(kernel.output(context.graph)));
-  const auto tiling = context.tilings.choose(*shape, context.options.npu, rates);
+  std::optional<WindowConstants> constants;
+  std::optional<Tiling> tiling;
+  if (shape->has_weights()) {
+    constants.emplace(context, op.inputs[1], channel_params(context, op, *shape), *shape);
+    if (constants->may_pack()) {
+      shape->packed = true;
+      tiling = context.tilings.choose(*shape, context.options.npu, constants->rates(rates, true));
+      if (tiling && !constants->pack(*shape, *tiling, rates)) tiling.reset();
+      shape->packed = tiling.has_value();
+    }
+  }
+  if (!tiling)
+    tiling = context.tilings.choose(*shape, context.options.npu,
+                                    constants ? constants->rates(rates, false) : rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
   Epilogue epilogue(context, std::move(plan), *shape);
-  WindowEmitter(context, kernel, *shape, math, epilogue).emit(*tiling);
+  WindowEmitter(context, kernel, *shape, math, epilogue, constants ? &*constants : nullptr)
+      .emit(*tiling);
 }
 
 }  // namespace deputy::delegate

@@ -122,6 +122,7 @@ double map_runs(std::int64_t rows, std::int64_t columns, std::int64_t channels, 
   return columns < width ? static_cast<double>(rows) : 1;
 }
 double weight_runs(const WindowShape& s, std::int64_t outputs, std::int64_t channels) {
+  if (s.packed) return 1;
   if (s.kind == WindowKind::kConv)
     return channels < s.ic ? static_cast<double>(outputs * s.kh * s.kw) : 1;
   return outputs < s.oc ? static_cast<double>(s.kh * s.kw) : 1;
@@ -153,7 +154,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
   if (s.kind == WindowKind::kConv && !ifm_stays)
     for (double* total : {&ifm_bytes, &ifm_loads, &ifm_runs}) *total *= static_cast<double>(no);
 
-  double weight_bytes = 0, weight_loads = 0, weight_stretches = 0;
+  double weight_bytes = 0, param_bytes = 0, weight_loads = 0, weight_stretches = 0;
   if (s.has_weights()) {
     const std::int64_t per_output = s.kh * s.kw * (s.kind == WindowKind::kConv ? s.ic : 1);
     weight_bytes = static_cast<double>(s.oc * per_output);
@@ -161,7 +162,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
     const bool weights_stay = t.w_slots >= (t.spatial_outer ? no * nk : nk);
     if (!weights_stay)
       weight_bytes *= static_cast<double>(ns), weight_loads *= static_cast<double>(ns);
-    weight_bytes += static_cast<double>(s.oc * arch::kChannelParamBytes);
+    param_bytes = static_cast<double>(s.oc * arch::kChannelParamBytes);
     weight_stretches = weight_loads * weight_runs(s, t.toc, t.tic);
     weight_loads += static_cast<double>(no);
   }
@@ -171,6 +172,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
                                       : static_cast<double>(ns);
   const double maps = static_cast<double>(s.epilogue.maps);
   const double load = ifm_bytes * rates.ifm_per_byte + weight_bytes * rates.weights_per_byte +
+                      param_bytes * rates.params_per_byte +
                       (ifm_loads + weight_loads) * rates.setup +
                       (ifm_runs + weight_stretches) * rates.run +
                       maps * (output_bytes * rates.ofm_per_byte +
@@ -249,7 +251,7 @@ void add_slot_choices(const WindowShape& s, Tiling t, const CutFacts& facts,
 TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram) {
   const MemoryEstimate& m = options.memory;
   TransferRates rates;
-  rates.weights_per_byte = 1 / m.dram_bytes_per_cycle;
+  rates.weights_per_byte = rates.params_per_byte = 1 / m.dram_bytes_per_cycle;
   rates.ifm_per_byte = 1 / (ifm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
   rates.ofm_per_byte = 1 / (ofm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
   rates.setup = options.npu.dma.issue_cycles + m.latency_cycles;
@@ -291,7 +293,7 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     if (step.load_weights)
       fetch(w, outputs * taps * rates.weights_per_byte +
                    weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.run);
-    if (step.load_params) fetch(p, outputs * arch::kChannelParamBytes * rates.weights_per_byte);
+    if (step.load_params) fetch(p, outputs * arch::kChannelParamBytes * rates.params_per_byte);
     if (step.load_ifm)
       fetch(in, static_cast<double>(step.rows.size() * step.columns.size()) * channels *
                         rates.ifm_per_byte +

@@ -13,7 +13,8 @@ namespace deputy::delegate {
 
 /// What transfers cost the queues, in NPU cycles.
 struct TransferRates {
-  double weights_per_byte = 0.25;  ///< cycles
+  double weights_per_byte = 0.25;  ///< cycles; of a decoded byte where weights are packed
+  double params_per_byte = 0.25;
   double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
   double setup = 40;    ///< cycles of one LOAD or STORE beside its bytes
   double command = 30;  ///< cycles to fetch and decode one instruction

@@ -49,6 +49,7 @@ WindowBuffers window_buffers(const WindowShape& s, const Tiling& t) {
     b.weights = t.toc * s.kh * s.kw * (s.kind == WindowKind::kConv ? t.tic : 1);
     b.params = t.toc * arch::kChannelParamBytes;
     b.w_slots = t.w_slots;
+    b.table = s.packed ? arch::kCodeTableBytes : 0;
     b.p_slots =
         std::min(no, std::max<std::int64_t>(std::min<std::int64_t>(2, t.w_slots), t.w_slots / nk));
   }

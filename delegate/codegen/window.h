@@ -24,6 +24,7 @@ struct WindowShape {
   std::int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0, pad_left = 0;
   std::int64_t mult = 1;  ///< depthwise multiplier
   EpilogueShape epilogue;  ///< what follows on each tile while it is in the scratchpad
+  bool packed = false;    ///< weights are compressed: their code table lies in the scratchpad too
   bool has_weights() const { return kind != WindowKind::kPool; }
   auto operator<=>(const WindowShape&) const = default;
 };
@@ -59,6 +60,7 @@ inline Halo halo(std::int64_t out_begin, std::int64_t out_end, std::int64_t stri
 /// Sizes of the scratchpad buffers of a tiling, in bytes per slot.
 struct WindowBuffers {
   std::int64_t weights = 0, params = 0, ifm = 0, ofm = 0;
+  std::int64_t table = 0;  ///< one, for packed weights
   std::int64_t w_slots = 0, p_slots = 0, ifm_slots = 0, ofm_slots = 0;
   std::vector<std::int64_t> epilogue;  ///< each there once
   /// Buffers that the main instruction writes: the compute queue is in order, so one will do when a fused pool
@@ -69,7 +71,7 @@ struct WindowBuffers {
       return slots * align_up(bytes, kBufferAlign);
     };
     std::int64_t sum = all(w_slots, weights) + all(p_slots, params) + all(ifm_slots, ifm) +
-                       all(ofm_buffers, ofm);
+                       all(ofm_buffers, ofm) + all(1, table);
     for (const std::int64_t bytes : epilogue) sum += align_up(bytes, kBufferAlign);
     return sum;
   }

@@ -76,6 +76,8 @@ class Verifier {
         [&]<class T>(const T& op) -> std::string {
           if constexpr (std::is_base_of_v<arch::Transfer, T>)
             return transfer(op, std::is_same_v<T, arch::Store>);
+          else if constexpr (std::is_same_v<T, arch::LoadWeights>)
+            return load_weights(op);
           else
             return {};
         },
@@ -88,16 +90,38 @@ class Verifier {
   }
 
   // Offsets have at most 40 bits and a stride times a count 48, so nothing here wraps.
+  static std::uint64_t extent(const arch::Transfer& t, std::uint64_t row_stride,
+                              std::uint64_t plane_stride) {
+    return (t.rows - 1) * row_stride + (t.planes - 1) * plane_stride + t.row_bytes;
+  }
+  std::string scratchpad(std::uint64_t end) const {
+    const auto bytes = static_cast<std::uint64_t>(limits_.target.spm.bytes);
+    if (end <= bytes) return {};
+    return fmt::format("touches the scratchpad up to byte {}, it has {}", end, bytes);
+  }
   std::string transfer(const arch::Transfer& t, bool store) {
-    const auto extent = [&](std::uint64_t row_stride, std::uint64_t plane_stride) {
-      return (t.rows - 1) * row_stride + (t.planes - 1) * plane_stride + t.row_bytes;
-    };
-    const std::uint64_t spm_end = t.spm_addr + extent(t.spm_row_stride, t.spm_plane_stride);
-    const auto spm_bytes = static_cast<std::uint64_t>(limits_.target.spm.bytes);
-    if (spm_end > spm_bytes)
-      return fmt::format("touches the scratchpad up to byte {}, it has {}", spm_end, spm_bytes);
+    const std::string problem =
+        scratchpad(t.spm_addr + extent(t, t.spm_row_stride, t.spm_plane_stride));
+    return problem.empty() ? memory(t, store) : problem;
+  }
+  // What the stream holds is left to the engine, which faults on one that is malformed.
+  std::string load_weights(const arch::LoadWeights& l) {
+    std::uint64_t end = l.spm_addr + std::uint64_t{l.bytes};
+    if (!l.fixed_code)
+      end = std::max(end, l.table_addr + std::uint64_t{arch::kCodeTableBytes});
+    if (const std::string problem = scratchpad(end); !problem.empty()) return problem;
+    const arch::WeightDecoderConfig& decoder = limits_.target.wdec;
+    cycles_ += decoder.setup_cycles + static_cast<double>(l.bytes) / decoder.bytes_per_cycle;
+    arch::Transfer stream;
+    stream.region = static_cast<std::uint8_t>(l.region);
+    stream.mem_offset = l.mem_offset;
+    stream.row_bytes = l.stream_bytes;
+    return memory(stream, false);
+  }
+
+  std::string memory(const arch::Transfer& t, bool store) {
     const std::uint64_t size = limits_.region_bytes[t.region];
-    const std::uint64_t end = t.mem_offset + extent(t.mem_row_stride, t.mem_plane_stride);
+    const std::uint64_t end = t.mem_offset + extent(t, t.mem_row_stride, t.mem_plane_stride);
     if (size == 0) return fmt::format("region {} is not bound", t.region);
     if (end > size)
       return fmt::format("bytes {} to {} leave region {} of {} bytes", t.mem_offset, end, t.region,

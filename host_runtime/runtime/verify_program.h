@@ -42,8 +42,8 @@ struct ProgramFootprint {
 /// engine, which faults on them.
 ///
 /// The footprint's budget is how long the driver waits for the job: 100 ms plus sixteen times a
-/// pessimistic estimate in which nothing overlaps, compute costs its formula, and transfers cost 4
-/// cycles a byte, 256 a row and 1000 an instruction; at most 1000 s. A job that needs longer hangs, or
+/// pessimistic estimate in which nothing overlaps, compute costs its formula, transfers cost 4
+/// cycles a byte, 256 a row and 1000 an instruction, and decoding its own rate; at most 1000 s. A job that needs longer hangs, or
 /// the memory is hopelessly slow.
 base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words,
                                               const ProgramLimits& limits,

@@ -90,6 +90,15 @@ void check_transfer(const arch::Transfer& t, bool write, Verdict& v) {
             write);
 }
 void check(const arch::Load& l, Verdict& v) { check_transfer(l, true, v); }
+void check(const arch::LoadWeights& l, Verdict& v) {
+  const Tile output = span_tile(l.spm_addr, l.bytes);
+  v.require(l.bytes % l.planes == 0);
+  v.writes(output);
+  if (l.fixed_code) return;
+  const Tile table = span_tile(l.table_addr, arch::kCodeTableBytes);
+  v.reads(table);
+  v.apart(output, {table});
+}
 void check(const arch::Store& s, Verdict& v) { check_transfer(s, false, v); }
 
 void check(const arch::Conv& c, Verdict& v) {

@@ -58,6 +58,21 @@ std::span<std::uint8_t> Executor::spm() {
   return std::span(state_->spm).first(state_->config.spm.bytes);
 }
 
+arch::CodeFault Executor::load_weights(const arch::LoadWeights& op,
+                                       std::span<const std::uint8_t> stream) {
+  const arch::CodeLengths code =
+      op.fixed_code ? arch::fixed_code()
+                    : arch::unpack_table(spm().subspan(op.table_addr).first<arch::kCodeTableBytes>());
+  if (const arch::CodeFault fault = state_->decoder.set_code(code); fault != arch::CodeFault::kNone)
+    return fault;
+  const auto out = spm().subspan(op.spm_addr, op.bytes);
+  if (op.planes == 1) return state_->decoder.decode(stream, out);
+  state_->decoded.resize(op.bytes);
+  const arch::CodeFault fault = state_->decoder.decode(stream, state_->decoded);
+  arch::interleave_planes(state_->decoded, static_cast<int>(op.planes), out);
+  return fault;
+}
+
 void Executor::execute(const arch::Operation& op) {
   std::visit([&](const auto& o) { run(o, *state_); }, op);
 }

@@ -15,8 +15,8 @@
 namespace deputy::npu_model {
 
 /// Checks everything about an instruction that does not depend on time or data, and returns the
-/// fault the hardware raises, kNone if legal. Covers LOAD and STORE (scratchpad side) too, so a
-/// legal instruction can never touch memory outside the scratchpad. Where several apply, the first
+/// fault the hardware raises, kNone if legal. Covers LOAD, LOADW and STORE (scratchpad side) too, so
+/// a legal instruction can never touch memory outside the scratchpad. Where several apply, the first
 /// of these is reported:
 ///
 /// kSpmBounds: any byte of an operand outside the scratchpad. An input counts with its whole
@@ -33,13 +33,14 @@ namespace deputy::npu_model {
 ///  30]; in
 ///    fp32, a multiplier beyond +-2^22 or o_shift outside [1, 62];
 ///  - SOFTMAX in fp32 with a scale that is not a normal positive number;
+///  - LOADW with bytes that are no multiple of planes;
 ///  - an output that overlaps an operand, a table or parameters, save for in place: ELTWISE whose
 ///  output has
 ///    exactly the address, strides and channels of a or b, LUT with ofm_addr == ifm_addr, and
 ///    SOFTMAX with both address and row stride equal. Tiles
 ///    that interleave without sharing a byte (slices of one concatenated map) do not overlap.
 ///
-/// Values in the scratchpad cannot fault: the shift of a channel's parameters is taken as the
+/// Values in the scratchpad cannot fault, save for the table of LOADW (load_weights): the shift of a channel's parameters is taken as the
 /// nearest in
 /// [-31, 30], and a scale that is not a number saturates as arch/numerics.h says.
 arch::NpuError check_instruction(const arch::Operation& op, const arch::NpuConfig& config);
@@ -61,6 +62,9 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   std::span<std::uint8_t> spm();
+  /// Decodes the stream that a LOADW has fetched into the scratchpad. The instruction passed
+  /// check_instruction; after a fault its output bytes are undefined.
+  arch::CodeFault load_weights(const arch::LoadWeights& op, std::span<const std::uint8_t> stream);
   /// Executes a compute instruction that check_instruction accepted; other kinds are a CHECK
   /// failure.
   void execute(const arch::Operation& op);

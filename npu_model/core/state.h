@@ -46,6 +46,8 @@ struct ExecutorState {
   std::vector<const std::int8_t*> taps;
   std::vector<std::int32_t> out;
   std::array<PackedWeights, 4> weights;
+  arch::WeightDecoder decoder;
+  std::vector<std::uint8_t> decoded;  ///< LOADW: byte positions before they are interleaved
   std::size_t next_weights = 0;
 
   const std::int8_t* signed_spm(std::uint64_t addr) const {

@@ -28,6 +28,25 @@ uint64_t memory_extent(const arch::Transfer& t) {
          uint64_t{t.rows - 1} * t.mem_row_stride + t.row_bytes;
 }
 
+arch::Transfer stream_of(const arch::LoadWeights& load) {
+  arch::Transfer t;
+  t.region = static_cast<std::uint8_t>(load.region);
+  t.traffic = static_cast<std::uint8_t>(load.traffic);
+  t.mem_offset = load.mem_offset;
+  t.row_bytes = load.stream_bytes;
+  return t;
+}
+
+std::optional<arch::Transfer> memory_side(const arch::Operation& op) {
+  return std::visit(
+      []<class T>(const T& o) -> std::optional<arch::Transfer> {
+        if constexpr (std::is_base_of_v<arch::Transfer, T>) return o;
+        if constexpr (std::is_same_v<T, arch::LoadWeights>) return stream_of(o);
+        return std::nullopt;
+      },
+      op);
+}
+
 ChunkWalker::ChunkWalker(const arch::Transfer& transfer, uint64_t region_base, uint64_t chunk_bytes)
     : t_(transfer),
       base_(region_base + transfer.mem_offset),

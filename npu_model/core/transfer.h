@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "arch/isa.h"
@@ -11,6 +12,12 @@ namespace deputy::npu_model {
 
 /// One past the last byte of the memory side, from the region's base.
 std::uint64_t memory_extent(const arch::Transfer& t);
+
+/// The memory side of a LOADW: one row.
+arch::Transfer stream_of(const arch::LoadWeights& load);
+
+/// What an instruction moves between the memory and the NPU; nullopt for those that move nothing.
+std::optional<arch::Transfer> memory_side(const arch::Operation& op);
 
 /// The interconnect takes no transaction across a boundary of this many bytes.
 inline constexpr std::uint64_t kBusBoundary = 4096;

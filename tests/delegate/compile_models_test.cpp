@@ -24,7 +24,7 @@ void check_tensor(const std::string& data, const tests::GoldenTensor& golden, co
 }
 
 void run_model(const std::string& data, const tests::ModelGolden& model, Numerics mode,
-               bool keep_all, std::int32_t spm, std::size_t max_cases) {
+               bool keep_all, std::int32_t spm, std::size_t max_cases, bool compression = true) {
   INFO(model.name << " in " << numerics_name(mode) << ", scratchpad " << spm
                   << (keep_all ? ", all tensors kept" : ""));
   const auto graph = import_tflite(tests::read_bytes(data + "/" + model.model), model.name);
@@ -32,6 +32,8 @@ void run_model(const std::string& data, const tests::ModelGolden& model, Numeric
   CompileOptions options;
   options.numerics = mode, options.keep_all_tensors = keep_all, options.npu.spm.bytes = spm;
   options.engine = EnginePolicy::kNpu;
+  options.optimisations.compression = compression;
+  if (compression && !keep_all) options.memory.dram_bytes_per_cycle = 0.25;  // compress whatever shrinks
   const auto executable = compile(*graph, options);
   REQUIRE(executable.ok());
   REQUIRE_NOTHROW(test::check_loadable(*executable));
@@ -52,14 +54,15 @@ void run_model(const std::string& data, const tests::ModelGolden& model, Numeric
   }
 }
 
-void run_all(Numerics mode, bool keep_all, std::int32_t spm, std::size_t max_cases) {
+void run_all(Numerics mode, bool keep_all, std::int32_t spm, std::size_t max_cases,
+             bool compression = true) {
   const auto data = tests::shared_data_dir();
   if (!data) {
     WARN("skipped: ../shared/data is absent");
     return;
   }
   for (const auto& model : tests::load_models(*data))
-    run_model(*data, model, mode, keep_all, spm, max_cases);
+    run_model(*data, model, mode, keep_all, spm, max_cases, compression);
 }
 
 }  // namespace
@@ -70,6 +73,9 @@ TEST_CASE("networks equal TFLite Micro, layer by layer") {
 TEST_CASE("networks equal XNNPACK, layer by layer") { run_all(Numerics::kFp32, true, 131072, 2); }
 TEST_CASE("networks equal TFLite Micro with a small scratchpad and memory reused") {
   run_all(Numerics::kTflite, false, 16384, 2);
+}
+TEST_CASE("networks equal TFLite Micro without compression") {
+  run_all(Numerics::kTflite, false, 131072, 1, false);
 }
 TEST_CASE("networks equal XNNPACK with a large scratchpad and memory reused") {
   run_all(Numerics::kFp32, false, 1048576, 2);

@@ -86,6 +86,14 @@ TEST_CASE("unsound streams are refused in words") {
              Catch::Contains("region 0, which is constant"));
   CHECK_THAT(Stream().add(transfer<arch::Load>(1, 0, 2, 4095)).problem(),
              Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
+  CHECK_THAT(Stream().add(arch::LoadWeights{.mem_offset = 1990, .stream_bytes = 11, .region = 1}).problem(),
+             Catch::Contains("LOADW: bytes 1990 to 2001 leave region 1 of 2000 bytes"));
+  CHECK_THAT(Stream().add(arch::LoadWeights{.region = 2}).problem(), Catch::Contains("region 2 is not bound"));
+  CHECK_THAT(Stream().add(arch::LoadWeights{.spm_addr = 4000, .bytes = 97}).problem(),
+             Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
+  CHECK_THAT(Stream().add(arch::LoadWeights{.table_addr = 3952}).problem(),
+             Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
+  CHECK(Stream().add(arch::LoadWeights{.fixed_code = 1, .table_addr = 3952}).add(arch::End{}).problem().empty());
   arch::Load far = transfer<arch::Load>(1, 0, 1);
   far.rows = far.planes = 65535, far.mem_row_stride = far.mem_plane_stride = 0xFFFFFFFF;
   CHECK_THAT(Stream().add(far).problem(), Catch::Contains("leave region 1"));
@@ -112,6 +120,7 @@ TEST_CASE("the budget of the largest instruction is bounded") {
 TEST_CASE("what passes after random changes still stays inside its memory") {
   Stream base;
   base.add(transfer<arch::Load>(1, 50, 30))
+      .add(arch::LoadWeights{.mem_offset = 40, .stream_bytes = 30, .bytes = 60})
       .add(arch::Fill{}, 1)
       .add(transfer<arch::Store>(1, 100, 10))
       .add(arch::End{}, 1);

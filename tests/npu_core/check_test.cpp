@@ -122,6 +122,15 @@ TEST_CASE("operands end exactly at the scratchpad's end or fault") {
   arch::Store store;
   static_cast<arch::Transfer&>(store) = load;
   CHECK(verdict(store) == NpuError::kSpmBounds);
+
+  const auto loadw = [](auto change) { return with(arch::LoadWeights{.bytes = 16, .table_addr = 512}, change); };
+  CHECK(loadw([](auto&) {}) == NpuError::kNone);
+  CHECK(loadw([](auto& l) { l.spm_addr = kSpm - 16; }) == NpuError::kNone);
+  CHECK(loadw([](auto& l) { l.spm_addr = kSpm - 15; }) == NpuError::kSpmBounds);
+  CHECK(loadw([](auto& l) { l.table_addr = kSpm - 145; }) == NpuError::kNone);
+  CHECK(loadw([](auto& l) { l.table_addr = kSpm - 144; }) == NpuError::kSpmBounds);
+  CHECK(loadw([](auto& l) { l.fixed_code = 1, l.table_addr = kSpm; }) == NpuError::kNone);
+  CHECK(loadw([](auto& l) { l.bytes = (1u << 26) - 1; }) == NpuError::kSpmBounds);
 }
 
 TEST_CASE("accumulators: 2x2x16 = 64 sums fit, one pixel more does not") {
@@ -136,6 +145,15 @@ TEST_CASE("accumulators: 2x2x16 = 64 sums fit, one pixel more does not") {
   CHECK(conv([](auto& c) { c.acc_hold = 1, c.ofm_addr = kSpm; }) == NpuError::kNone);
   CHECK(conv([](auto& c) { c.acc_hold = 1, c.prm_addr = kSpm; }) == NpuError::kSpmBounds);
   CHECK(conv([](auto& c) { c.acc_hold = c.acc_keep = 1, c.prm_addr = kSpm; }) == NpuError::kNone);
+}
+
+TEST_CASE("what the weight decoder cannot do") {
+  const auto loadw = [](auto change) { return with(arch::LoadWeights{.bytes = 24, .table_addr = 512}, change); };
+  CHECK(loadw([](auto& l) { l.planes = 12; }) == NpuError::kNone);
+  CHECK(loadw([](auto& l) { l.planes = 5; }) == NpuError::kUnsupported);
+  CHECK(loadw([](auto& l) { l.spm_addr = 656; }) == NpuError::kUnsupported);  // the table's last byte
+  CHECK(loadw([](auto& l) { l.spm_addr = 657; }) == NpuError::kNone);
+  CHECK(loadw([](auto& l) { l.spm_addr = 656, l.fixed_code = 1; }) == NpuError::kNone);
 }
 
 TEST_CASE("what the datapath has no circuit for") {

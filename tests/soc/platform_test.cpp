@@ -45,7 +45,7 @@ std::string text(const RunRecord& r) {
                        j.command_bytes, j.mac_active_cycles, j.load_active_cycles, j.store_active_cycles, j.hazards,
                        j.hazard_tag, j.error, j.aborted);
     for (const auto& o : j.ops)
-      out += fmt::format("op {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", o.tag, o.first_start_ps, o.last_end_ps,
+      out += fmt::format("op {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", o.stream_bytes, o.decoded_bytes, o.tag, o.first_start_ps, o.last_end_ps,
                          o.instructions, o.macs, o.compute_cycles, o.mac_cycles, o.vec_cycles, o.spm_cycles, o.spm_bytes,
                          o.load_cycles, o.store_cycles, o.load_bytes, o.store_bytes, o.weight_bytes, o.vec_results);
   }

@@ -18,6 +18,7 @@
 #include "arch/npu_config.h"
 #include "arch/numerics.h"
 #include "arch/softmax.h"
+#include "tests/support/naive_codec.h"
 
 namespace deputy::test {
 
@@ -79,6 +80,17 @@ class NpuInterpreter {
   void run(const arch::End&) {}
   void run(const arch::Load& t) {
     each_byte(t, [](std::uint8_t& mem, std::uint8_t& local) { local = mem; });
+  }
+  void run(const arch::LoadWeights& l) {
+    std::vector<std::uint8_t> stream, table;
+    for (std::uint64_t i = 0; i < l.stream_bytes; ++i)
+      stream.push_back(memory(l.region, l.mem_offset + i));
+    if (!l.fixed_code)
+      for (std::uint64_t i = 0; i < 145; ++i) table.push_back(spm(l.table_addr + i));
+    const auto bytes = naive_decode(stream, l.fixed_code ? naive_fixed_table() : table, l.bytes);
+    const std::uint64_t records = l.bytes / l.planes;
+    for (std::uint64_t i = 0; i < l.bytes; ++i)
+      spm(l.spm_addr + i % records * l.planes + i / records) = bytes[i];
   }
   void run(const arch::Store& t) {
     if (t.region == 0) throw std::runtime_error("a store to the constants");

@@ -26,11 +26,20 @@ class FastNpu {
     if (npu_model::check_instruction(op, config_) != arch::NpuError::kNone)
       throw std::runtime_error("the engine refuses an instruction");
     if (const auto* load = std::get_if<arch::Load>(&op)) return copy(*load, true);
+    if (const auto* load = std::get_if<arch::LoadWeights>(&op)) return load_weights(*load);
     if (const auto* store = std::get_if<arch::Store>(&op)) return copy(*store, false);
     executor_.execute(op);
   }
 
  private:
+  void load_weights(const arch::LoadWeights& l) {
+    const std::span<std::uint8_t> memory = regions_[l.region];
+    if (l.mem_offset + l.stream_bytes > memory.size())
+      throw std::runtime_error("outside region " + std::to_string(l.region));
+    const auto fault = executor_.load_weights(l, memory.subspan(l.mem_offset, l.stream_bytes));
+    if (fault != arch::CodeFault::kNone)
+      throw std::runtime_error(std::string(arch::code_fault_text(fault)));
+  }
   void copy(const arch::Transfer& t, bool load) {
     const std::span<std::uint8_t> memory = regions_[t.region];
     if (t.region == 0 && !load) throw std::runtime_error("a store to the constants");

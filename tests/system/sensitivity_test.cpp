@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "arch/dma_descriptor.h"
+#include "arch/isa.h"
 #include "arch/memory_map.h"
 #include "arch/registers.h"
 #include "tests/system/deputy_process.h"
@@ -63,6 +64,31 @@ base::Status contend(HwPort& port) {
   return {};
 }
 
+// One NPU job that decodes a block, longer than its fetch takes.
+base::Status decode_block(HwPort& port) {
+  using namespace arch;
+  auto memory = port.alloc(MemoryKind::kDram, 4096, 64);
+  if (!memory.ok()) return memory.error();
+  std::vector<std::uint32_t> words;
+  encode({.op = LoadWeights{.stream_bytes = 64, .bytes = 4096, .fixed_code = 1}}, words);
+  encode({.op = End{}}, words);
+  std::memcpy(memory->host, words.data(), words.size() * 4);
+  const auto set = [&](std::uint64_t offset, std::uint64_t value) {
+    port.write32(kNpuBase + offset, static_cast<std::uint32_t>(value));
+  };
+  set(npu_reg::kQBaseLo, memory->address);
+  set(npu_reg::kQSize, words.size() * 4);
+  set(npu_reg::kBase0Lo, memory->address);
+  set(npu_reg::kSize0, 4096);
+  set(npu_reg::kIrqEnable, 3);
+  port.write32(kIntcBase + intc_reg::kEnableSet, 1u << static_cast<int>(IrqLine::kNpu));
+  set(npu_reg::kCmd, 1);
+  if (!port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpu), port.now_ps() + 1'000'000'000'000))
+    return base::Error{base::ErrorKind::kHardwareFault, "npu", "no interrupt", ""};
+  set(npu_reg::kReset, 1);
+  return {};
+}
+
 base::Result<std::string> run_everything(const delegate::Graph& graph, const std::vector<std::string>& sets) {
   tools::SimulateOptions options;
   auto soc = soc::load_soc_config(test::project_file("configs/soc/wearable.yaml"), sets);
@@ -74,6 +100,7 @@ base::Result<std::string> run_everything(const delegate::Graph& graph, const std
   soc::Platform platform(options.soc, {.timing_only = true, .seed = 1});
   auto record = platform.run([&](HwPort& port) -> base::Status {
     if (auto status = contend(port); !status.ok()) return status;
+    if (auto status = decode_block(port); !status.ok()) return status;
     auto session = host_runtime::Session::load(port, file, "model");
     if (!session.ok()) return session.error();
     return (*session)->run({});
