@@ -1,8 +1,11 @@
 // The NPU's instruction set: the one table that the encoder, the decoder, the disassembler, the code
 // generator, the model, the driver's verifier and the reference page read.
 //
-// A command stream is a sequence of instructions in little-endian 32-bit words. Each starts with a
-// four-word Header and carries everything it needs: no instruction depends on state set by another.
+// A command stream is a sequence of instructions in little-endian 32-bit words. Each carries everything it
+// needs: no instruction depends on state set by another. The first word holds opcode, length and tag; the
+// bytes after it hold a two-bit size for each wait and field, then the values that are there. A field at its
+// default, or at the value that T::imply() works out from the others (dense strides, square kernels), takes no
+// byte: streams come over the same bus as weights, and most of an instruction is the usual.
 // Instructions go to one of three queues (load, compute, store) that run decoupled, each in order.
 // An instruction starts only when the three queues have completed at least wait_load, wait_compute and
 // wait_store instructions since the job began. Waits may only name instructions earlier in the stream,
@@ -27,7 +30,7 @@
 
 namespace deputy::arch {
 
-inline constexpr int kIsaVersion = 1;
+inline constexpr int kIsaVersion = 2;
 inline constexpr int kRegionCount = 8;
 
 enum class Opcode : std::uint8_t {
@@ -61,7 +64,12 @@ struct Header {
     v(s.wait_store, Field{.name = "wait_store", .doc = "stores that must have completed", .bits = 32});
   }
 };
-inline constexpr int kHeaderWords = 4;
+/// How a wait or a field is encoded: the codes lie four to a byte, lowest bits first, in order of the fields.
+enum class FieldSize : std::uint8_t { kOmitted = 0, kOneByte = 1, kTwoBytes = 2, kFull = 3 };
+/// Bytes of a value; kFull takes as many as the field's bits need. Signed fields are sign-extended.
+constexpr int field_bytes(FieldSize size, int bits) {
+  return size == FieldSize::kFull ? (bits + 7) / 8 : static_cast<int>(size);
+}
 
 /// Why bytes move: decides the statistics column they count in.
 enum class Traffic : std::uint8_t { kFeatureMap = 0, kWeights = 1, kParams = 2 };
@@ -75,6 +83,12 @@ struct End {
   template <class Self, class V>
   static void fields(Self&, V&&) {}
 };
+
+/// A product that an implied field takes, at most what its member holds.
+inline std::uint32_t implied_product(std::uint64_t a, std::uint64_t b, std::uint64_t c = 1) {
+  const std::uint64_t product = a * b * c;  // of three fields of at most 24, 16 and 16 bits
+  return product > 0xFFFFFFFF ? 0xFFFFFFFF : static_cast<std::uint32_t>(product);
+}
 
 /// A strided copy of up to three dimensions between system memory and the SPM:
 /// planes x rows x row_bytes. Load copies memory -> SPM, Store SPM -> memory.
@@ -90,8 +104,8 @@ void transfer_fields(Self& s, V&& v) {
   v(s.planes, Field{.name = "planes", .doc = "planes", .bits = 16, .min = 1});
   v(s.mem_row_stride, Field{.name = "mem_row_stride", .doc = "memory bytes from row to row", .unit = "bytes", .bits = 32});
   v(s.mem_plane_stride, Field{.name = "mem_plane_stride", .doc = "memory bytes from plane to plane", .unit = "bytes", .bits = 32});
-  v(s.spm_row_stride, Field{.name = "spm_row_stride", .doc = "SPM bytes from row to row", .unit = "bytes", .bits = 26});
-  v(s.spm_plane_stride, Field{.name = "spm_plane_stride", .doc = "SPM bytes from plane to plane", .unit = "bytes", .bits = 26});
+  v(s.spm_row_stride, Field{.name = "spm_row_stride", .doc = "SPM bytes from row to row", .unit = "bytes", .bits = 26, .implied = true});
+  v(s.spm_plane_stride, Field{.name = "spm_plane_stride", .doc = "SPM bytes from plane to plane", .unit = "bytes", .bits = 26, .implied = true});
 }
 struct Transfer {
   std::uint8_t region = 0, traffic = 0;
@@ -102,6 +116,11 @@ struct Transfer {
   std::uint64_t bytes() const { return std::uint64_t{row_bytes} * rows * planes; }
   template <class Self, class V>
   static void fields(Self& s, V&& v) { transfer_fields(s, v); }
+  /// Dense in the SPM.
+  static void imply(Transfer& t) {
+    t.spm_row_stride = t.row_bytes;
+    t.spm_plane_stride = implied_product(t.row_bytes, t.rows);
+  }
 };
 struct Load : Transfer {
   static constexpr Opcode kOpcode = Opcode::kLoad;
@@ -145,8 +164,8 @@ struct Store : Transfer {
 /// A tile of a feature map in the SPM. Strides in bytes; a stride of 0 repeats (broadcast, inputs only).
 #define DEPUTY_TILE_FIELDS(v, s, p)                                                                              \
   v(s.p##_addr, base::Field{.name = #p "_addr", .doc = "first byte in the SPM", .unit = "bytes", .bits = 26});   \
-  v(s.p##_row_stride, base::Field{.name = #p "_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26}); \
-  v(s.p##_px_stride, base::Field{.name = #p "_px_stride", .doc = "from pixel to pixel", .unit = "bytes", .bits = 26})
+  v(s.p##_row_stride, base::Field{.name = #p "_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26, .implied = true}); \
+  v(s.p##_px_stride, base::Field{.name = #p "_px_stride", .doc = "from pixel to pixel", .unit = "bytes", .bits = 26, .implied = true})
 #define DEPUTY_EXTENT_FIELDS(v, s, p)                                                          \
   v(s.p##_h, base::Field{.name = #p "_h", .doc = "rows", .bits = 16, .min = 1});               \
   v(s.p##_w, base::Field{.name = #p "_w", .doc = "pixels of a row", .bits = 16, .min = 1});    \
@@ -157,13 +176,21 @@ struct Store : Transfer {
 /// pad_top/pad_left may be negative: the tile then starts after the first tap's input.
 #define DEPUTY_KERNEL_FIELDS(v, s)                                                                             \
   v(s.k_h, base::Field{.name = "k_h", .doc = "kernel rows", .bits = 16, .min = 1});                            \
-  v(s.k_w, base::Field{.name = "k_w", .doc = "kernel columns", .bits = 16, .min = 1});                         \
+  v(s.k_w, base::Field{.name = "k_w", .doc = "kernel columns", .bits = 16, .min = 1, .implied = true});                         \
   v(s.stride_h, base::Field{.name = "stride_h", .doc = "input rows per output row", .bits = 16, .min = 1});    \
-  v(s.stride_w, base::Field{.name = "stride_w", .doc = "input columns per output column", .bits = 16, .min = 1}); \
+  v(s.stride_w, base::Field{.name = "stride_w", .doc = "input columns per output column", .bits = 16, .min = 1, .implied = true}); \
   v(s.dil_h, base::Field{.name = "dil_h", .doc = "input rows between taps", .bits = 16, .min = 1});            \
   v(s.dil_w, base::Field{.name = "dil_w", .doc = "input columns between taps", .bits = 16, .min = 1});         \
   v(s.pad_top, base::Field{.name = "pad_top", .doc = "padding rows above the tile", .bits = 16, .is_signed = true}); \
   v(s.pad_left, base::Field{.name = "pad_left", .doc = "padding columns left of the tile", .bits = 16, .is_signed = true})
+
+/// What a window instruction's encoding may leave out: dense tiles, square kernels and strides.
+template <class T>
+void imply_window(T& t, std::uint32_t ifm_c) {
+  t.ifm_px_stride = ifm_c, t.ifm_row_stride = implied_product(t.ifm_w, ifm_c);
+  t.ofm_px_stride = t.ofm_c, t.ofm_row_stride = implied_product(t.ofm_w, t.ofm_c);
+  t.k_w = t.k_h, t.stride_w = t.stride_h;
+}
 
 /// Output stage. Parameters per output channel are 12 bytes in the SPM at prm_addr: int32 bias, int32
 /// multiplier (fp32 mode: the float32 scale's bits), int32 shift (numerics.h). Then + ofm_zp, clamp, LUT.
@@ -203,7 +230,7 @@ struct Conv {
     DEPUTY_TILE_FIELDS(v, s, ofm);
     DEPUTY_EXTENT_FIELDS(v, s, ofm);
     v(s.w_addr, base::Field{.name = "w_addr", .doc = "weights in the SPM", .unit = "bytes", .bits = 26});
-    v(s.w_oc_stride, base::Field{.name = "w_oc_stride", .doc = "from one output channel's kernel to the next", .unit = "bytes", .bits = 26});
+    v(s.w_oc_stride, base::Field{.name = "w_oc_stride", .doc = "from one output channel's kernel to the next", .unit = "bytes", .bits = 26, .implied = true});
     v(s.prm_addr, base::Field{.name = "prm_addr", .doc = "channel parameters in the SPM", .unit = "bytes", .bits = 26});
     DEPUTY_KERNEL_FIELDS(v, s);
     v(s.ifm_zp, base::Field{.name = "ifm_zp", .doc = "input zero point", .bits = 8, .is_signed = true});
@@ -211,6 +238,10 @@ struct Conv {
     DEPUTY_OUTPUT_FIELDS(v, s);
     v(s.acc_keep, base::Field{.name = "acc_keep", .doc = "1: add to the accumulators", .bits = 1});
     v(s.acc_hold, base::Field{.name = "acc_hold", .doc = "1: keep sums, write no output", .bits = 1});
+  }
+  static void imply(Conv& c) {
+    imply_window(c, c.ifm_c);
+    c.w_oc_stride = implied_product(c.ifm_c, c.k_h, c.k_h);
   }
   std::uint64_t macs() const { return std::uint64_t{ofm_h} * ofm_w * ofm_c * k_h * k_w * ifm_c; }
 };
@@ -236,13 +267,17 @@ struct Depthwise {
     DEPUTY_TILE_FIELDS(v, s, ofm);
     DEPUTY_EXTENT_FIELDS(v, s, ofm);
     v(s.w_addr, base::Field{.name = "w_addr", .doc = "weights in the SPM", .unit = "bytes", .bits = 26});
-    v(s.w_tap_stride, base::Field{.name = "w_tap_stride", .doc = "from one tap's channels to the next", .unit = "bytes", .bits = 26});
+    v(s.w_tap_stride, base::Field{.name = "w_tap_stride", .doc = "from one tap's channels to the next", .unit = "bytes", .bits = 26, .implied = true});
     v(s.prm_addr, base::Field{.name = "prm_addr", .doc = "channel parameters in the SPM", .unit = "bytes", .bits = 26});
     v(s.depth_mult, base::Field{.name = "depth_mult", .doc = "output channels per input channel; ofm_c = ifm_c * depth_mult", .bits = 16, .min = 1});
     DEPUTY_KERNEL_FIELDS(v, s);
     v(s.ifm_zp, base::Field{.name = "ifm_zp", .doc = "input zero point", .bits = 8, .is_signed = true});
     v(s.w_zp, base::Field{.name = "w_zp", .doc = "weight zero point", .bits = 8, .is_signed = true});
     DEPUTY_OUTPUT_FIELDS(v, s);
+  }
+  static void imply(Depthwise& d) {
+    imply_window(d, d.ifm_c);
+    d.w_tap_stride = d.ofm_c;
   }
   std::uint64_t macs() const { return std::uint64_t{ofm_h} * ofm_w * ofm_c * k_h * k_w; }
 };
@@ -279,6 +314,7 @@ struct Pool {
     v(s.multiplier, base::Field{.name = "multiplier", .doc = "requantisation multiplier (mean)", .bits = 32, .is_signed = true});
     v(s.shift, base::Field{.name = "shift", .doc = "requantisation shift (mean)", .bits = 8, .is_signed = true});
   }
+  static void imply(Pool& p) { imply_window(p, p.ofm_c); }
 };
 
 enum class EltwiseMode : std::uint8_t { kAdd = 0, kSub = 1, kMul = 2, kMin = 3, kMax = 4 };
@@ -316,6 +352,10 @@ struct Eltwise {
     v(s.a_shift, base::Field{.name = "a_shift", .doc = "shift of a", .bits = 8, .is_signed = true});
     v(s.b_shift, base::Field{.name = "b_shift", .doc = "shift of b", .bits = 8, .is_signed = true});
     v(s.o_shift, base::Field{.name = "o_shift", .doc = "output shift", .bits = 8, .is_signed = true});
+  }
+  static void imply(Eltwise& e) {
+    e.a_px_stride = e.b_px_stride = e.ofm_px_stride = e.ofm_c;
+    e.a_row_stride = e.b_row_stride = e.ofm_row_stride = implied_product(e.ofm_w, e.ofm_c);
   }
 };
 
@@ -367,9 +407,9 @@ struct Softmax {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     v(s.ifm_addr, base::Field{.name = "ifm_addr", .doc = "first input byte in the SPM", .unit = "bytes", .bits = 26});
-    v(s.ifm_row_stride, base::Field{.name = "ifm_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26});
+    v(s.ifm_row_stride, base::Field{.name = "ifm_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26, .implied = true});
     v(s.ofm_addr, base::Field{.name = "ofm_addr", .doc = "first output byte in the SPM", .unit = "bytes", .bits = 26});
-    v(s.ofm_row_stride, base::Field{.name = "ofm_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26});
+    v(s.ofm_row_stride, base::Field{.name = "ofm_row_stride", .doc = "from row to row", .unit = "bytes", .bits = 26, .implied = true});
     v(s.rows, base::Field{.name = "rows", .doc = "rows", .bits = 16, .min = 1});
     v(s.length, base::Field{.name = "length", .doc = "bytes of a row", .unit = "bytes", .bits = 24, .min = 1});
     v(s.exp_addr, base::Field{.name = "exp_addr", .doc = "1024-byte table of exponentials in the SPM", .unit = "bytes", .bits = 26});
@@ -377,6 +417,7 @@ struct Softmax {
     v(s.u8, base::Field{.name = "u8", .doc = "1: the bytes of both maps are unsigned", .bits = 1});
     v(s.scale, base::Field{.name = "scale", .doc = "bits of the output's float32 scale (fp32)", .bits = 32, .is_signed = true});
   }
+  static void imply(Softmax& m) { m.ifm_row_stride = m.ofm_row_stride = m.length; }
 };
 inline constexpr int kExpTableBytes = 1024;
 
@@ -387,6 +428,15 @@ template <class F>
 void for_each_instruction(F&& f) {
   [&]<class... T>(std::type_identity<std::variant<T...>>) { (f(T{}), ...); }
   (std::type_identity<Operation>{});
+}
+
+/// The most words that an encoded T takes.
+template <class T>
+int most_words() {
+  int fields = 3, bytes = 3 * 4;  // the waits
+  T value{};
+  T::fields(value, [&](auto&, const base::Field& f) { ++fields, bytes += field_bytes(FieldSize::kFull, f.bits); });
+  return 1 + ((fields + 3) / 4 + bytes + 3) / 4;
 }
 
 /// A decoded instruction. header.opcode and header.words are filled by encode() and checked by decode().

@@ -23,6 +23,7 @@ struct Field {
   bool is_signed = false;       ///< two's complement in an encoding
   double min = -9.2e18;         ///< inclusive range of legal values
   double max = 9.2e18;
+  bool implied = false;         ///< an encoding may leave it out: it then follows from the other fields
 };
 
 template <class T>

@@ -182,7 +182,7 @@ class Compiler {
   }
 
   void add_npu_step(std::size_t g) {
-    ProgramBuilder builder(options_.npu);
+    ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch});
     Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
     std::set<TensorId> written, read;
     std::set<std::uint32_t> outputs;

@@ -18,7 +18,9 @@ enum class EnginePolicy : std::uint8_t { kAuto, kNpu, kCpu };
 struct MemoryEstimate {
   double sram_bytes_per_cycle = 8;  ///< NPU cycles
   double dram_bytes_per_cycle = 4;
-  double latency_cycles = 32;       ///< of one LOAD or STORE
+  double sram_latency_cycles = 32;  ///< until a LOAD's first byte, or a STORE's acknowledgement
+  double dram_latency_cycles = 32;
+  double dram_burst_bytes = 64;  ///< the DRAM moves whole aligned bursts
 };
 
 struct CompileOptions {

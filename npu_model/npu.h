@@ -5,8 +5,8 @@
 //
 // Time. Nothing happens per cycle. An instruction costs a wait in the command processor (decode), a
 // wait for its operands' counters where they are not there yet, one for its set-up and one for its
-// work; a transfer of more than dma.outstanding chunks (of at most dma.chunk_bytes, and never
-// across 4 KiB) adds one for each more. A transfer ends when its last chunk has completed. The next
+// work; a transfer of more than dma.outstanding chunks (none crosses a
+// multiple of dma.chunk_bytes or of 4 KiB) adds one for each more. A transfer ends when its last chunk has completed. The next
 // part of the command stream is fetched while the present one is decoded. A compute instruction
 // takes effect when it starts, a chunk's bytes move when it is issued.
 //

@@ -69,17 +69,35 @@ constexpr const char* kQueues[] = {"control", "load", "compute", "store"};
 
 const std::vector<std::string> kEncodingTitles = {"field", "word", "bits", "sign", "unit", "meaning"};
 
+// The value of a field whose bytes are left out.
+template <class T>
+std::string field_rows() {
+  std::string out;
+  T value{};
+  T::fields(value, [&](const auto& member, const base::Field& f) {
+    out += markdown_row({f.name, std::to_string(f.bits), f.is_signed ? "signed" : "unsigned",
+                         f.implied ? "implied" : std::to_string(static_cast<std::int64_t>(member)), f.unit, f.doc});
+  });
+  return out;
+}
+
 std::string instructions_page() {
   std::string out = std::string(kGenerated) + fmt::format("# NPU instruction set, version {}\n\n", arch::kIsaVersion);
-  out += "Little-endian 32-bit words. Every instruction starts with the header.\n\n## Header\n\n";
-  out += markdown_head(kEncodingTitles) + encoding_rows<arch::Header>(0);
+  out +=
+      "Little-endian 32-bit words. Word 0 of every instruction holds its opcode, its length and its tag. The bytes\n"
+      "after it hold first the sizes, two bits for each of the three waits and each field in the order of the tables,\n"
+      "four sizes to a byte, lowest bits first; then the values, lowest byte first; then zeros up to the next word.\n"
+      "Size 0: no bytes, the field has the value of the column `left out`; 1: one byte; 2: two bytes; 3: as many as\n"
+      "the field's bits need. Signed values are sign-extended. `implied` values follow from the other fields: tiles are\n"
+      "dense in the scratchpad, kernels and strides square, and weights and transfers dense.\n\n## Header\n\n";
+  out += markdown_head({"field", "bits", "sign", "left out", "unit", "meaning"}) + field_rows<arch::Header>();
   arch::for_each_instruction([&]<class T>(T) {
-    out += fmt::format("\n## {} (0x{:02X})\n\n{}. Queue: {}. Length: {} words.\n", T::kName, static_cast<int>(T::kOpcode),
-                       T::kDoc, kQueues[static_cast<int>(T::kQueue)], arch::kHeaderWords + arch::packed_words<T>());
-    if (arch::packed_words<T>() > 0)
-      out += "\n" + markdown_head(kEncodingTitles) + encoding_rows<T>(arch::kHeaderWords);
+    out += fmt::format("\n## {} (0x{:02X})\n\n{}. Queue: {}. Length: at most {} words.\n", T::kName,
+                       static_cast<int>(T::kOpcode), T::kDoc, kQueues[static_cast<int>(T::kQueue)], arch::most_words<T>());
+    if (const std::string rows = field_rows<T>(); !rows.empty())
+      out += "\n" + markdown_head({"field", "bits", "sign", "left out", "unit", "meaning"}) + rows;
   });
-  out += "\n## DMA descriptor\n\nThe system DMA engine's descriptors use the same packing.\n\n";
+  out += "\n## DMA descriptor\n\nThe system DMA engine's descriptors have a fixed layout.\n\n";
   out += markdown_head(kEncodingTitles) + encoding_rows<arch::DmaDescriptor>(0);
   return out;
 }
@@ -148,10 +166,10 @@ std::string list_registers() {
 }
 
 std::string list_instructions() {
-  Table table({"instruction", ">opcode", "queue", ">words", "what"});
+  Table table({"instruction", ">opcode", "queue", ">most words", "what"});
   arch::for_each_instruction([&]<class T>(T) {
     table.row({T::kName, fmt::format("0x{:02X}", static_cast<int>(T::kOpcode)), kQueues[static_cast<int>(T::kQueue)],
-               std::to_string(arch::kHeaderWords + arch::packed_words<T>()), T::kDoc});
+               std::to_string(arch::most_words<T>()), T::kDoc});
   });
   return table.text();
 }

@@ -34,7 +34,10 @@ delegate::MemoryEstimate memory_estimate(const soc::SocConfig& c) {
   out.sram_bytes_per_cycle = std::min(noc, sram) / c.npu.clock_mhz;
   out.dram_bytes_per_cycle = std::min(noc, dram) / c.npu.clock_mhz;
   const double sram_ns = c.sram.latency * 1000 / c.noc.clock_mhz;
-  out.latency_cycles = (c.noc.latency * 1000 / c.noc.clock_mhz + std::max(sram_ns, dram_ns)) * c.npu.clock_mhz / 1000;
+  out.dram_burst_bytes = fixed ? c.dram.fixed_burst_bytes : c.dram.width_bits / 8 * c.dram.burst_length;
+  const double noc_ns = c.noc.latency * 1000 / c.noc.clock_mhz;
+  out.sram_latency_cycles = (noc_ns + sram_ns) * c.npu.clock_mhz / 1000;
+  out.dram_latency_cycles = (noc_ns + dram_ns) * c.npu.clock_mhz / 1000;
   return out;
 }
 

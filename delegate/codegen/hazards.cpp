@@ -102,14 +102,8 @@ HazardTracker::Intervals::iterator HazardTracker::split(Intervals& intervals, st
   return it->first == at ? it : intervals.emplace_hint(std::next(it), at, it->second);
 }
 
-Waits HazardTracker::add(const arch::Operation& op) {
-  const arch::Queue name = std::visit([](const auto& o) { return o.kQueue; }, op);
-  if (name == arch::Queue::kControl) return {};
-  const int queue = static_cast<int>(name) - static_cast<int>(arch::Queue::kLoad);
-  const std::uint32_t sequence = ++issued_[queue];
-  const std::vector<Access> touched = accesses(op);
-
-  std::array<std::uint32_t, kQueues> need{};
+HazardTracker::Needs HazardTracker::needs(const std::vector<Access>& touched) {
+  Needs need{};
   for (const Access& access : touched) {
     Intervals& space = spaces_[access.space];
     const auto first = split(space, access.begin), last = split(space, access.end);
@@ -119,6 +113,34 @@ Waits HazardTracker::add(const arch::Operation& op) {
         if (access.write) need[q] = std::max(need[q], it->second.read[q]);
       }
   }
+  return need;
+}
+
+namespace {
+
+// In order within a queue: an instruction need not wait for its own.
+Waits waits_of(std::array<std::uint32_t, 3> need, arch::Queue queue) {
+  need[static_cast<std::size_t>(queue) - static_cast<std::size_t>(arch::Queue::kLoad)] = 0;
+  return {need[0], need[1], need[2]};
+}
+arch::Queue queue_of(const arch::Operation& op) {
+  return std::visit([](const auto& o) { return o.kQueue; }, op);
+}
+
+}  // namespace
+
+Waits HazardTracker::peek(const arch::Operation& op) {
+  if (queue_of(op) == arch::Queue::kControl) return {};
+  return waits_of(needs(accesses(op)), queue_of(op));
+}
+
+Waits HazardTracker::add(const arch::Operation& op) {
+  const arch::Queue name = queue_of(op);
+  if (name == arch::Queue::kControl) return {};
+  const int queue = static_cast<int>(name) - static_cast<int>(arch::Queue::kLoad);
+  const std::uint32_t sequence = ++issued_[queue];
+  const std::vector<Access> touched = accesses(op);
+  const Needs need = needs(touched);
   for (const Access& access : touched) {
     Intervals& space = spaces_[access.space];
     const auto first = split(space, access.begin), last = split(space, access.end);
@@ -132,8 +154,7 @@ Waits HazardTracker::add(const arch::Operation& op) {
       for (auto it = first; it != last; ++it) it->second.read[queue] = sequence;
     }
   }
-  need[queue] = 0;  // in order within the queue
-  return {need[0], need[1], need[2]};
+  return waits_of(need, name);
 }
 
 }  // namespace deputy::delegate

@@ -36,6 +36,8 @@ class HazardTracker {
   HazardTracker();
   /// Takes the next instruction of the stream and returns the waits it needs.
   Waits add(const arch::Operation& op);
+  /// The waits the instruction would need if it came next.
+  Waits peek(const arch::Operation& op);
 
  private:
   static constexpr int kQueues = 3;
@@ -46,6 +48,8 @@ class HazardTracker {
   };
   using Intervals = std::map<std::uint64_t, Last>;  // from its key to the next key
 
+  using Needs = std::array<std::uint32_t, kQueues>;
+  Needs needs(const std::vector<Access>& touched);
   Intervals::iterator split(Intervals& intervals, std::uint64_t at);
 
   std::array<Intervals, kSpmSpace + 1> spaces_;

@@ -26,15 +26,8 @@ Box simplified(Box box) {
 }  // namespace
 
 void ProgramBuilder::emit(const arch::Operation& op) {
-  const Waits waits = hazards_.add(op);
-  arch::Instruction instruction;
-  instruction.header.tag = tag_;
-  instruction.header.wait_load = waits.load;
-  instruction.header.wait_compute = waits.compute;
-  instruction.header.wait_store = waits.store;
-  instruction.op = op;
-  arch::encode(instruction, words_);
-  ++instructions_;
+  DEPUTY_CHECK(!sections_.empty(), "an instruction before the first buffers");
+  sections_.back().code.push_back({op, tag_});
 }
 
 template <class T>
@@ -56,8 +49,9 @@ void ProgramBuilder::transfer(const MemoryRef& mem, std::uint32_t spm, const Box
         t.planes = static_cast<std::uint32_t>(std::min(kMaxRows, box.planes - plane));
         t.mem_row_stride = static_cast<std::uint32_t>(box.mem_row);
         t.mem_plane_stride = static_cast<std::uint32_t>(box.mem_plane);
-        t.spm_row_stride = static_cast<std::uint32_t>(box.spm_row);
-        t.spm_plane_stride = static_cast<std::uint32_t>(box.spm_plane);
+        arch::Transfer::imply(t);  // a stride that is not used takes no byte of the encoding
+        if (box.rows > 1) t.spm_row_stride = static_cast<std::uint32_t>(box.spm_row);
+        if (box.planes > 1) t.spm_plane_stride = static_cast<std::uint32_t>(box.spm_plane);
         emit(t);
       }
 }
@@ -72,35 +66,21 @@ void ProgramBuilder::store(const MemoryRef& to, std::uint32_t spm, const Box& bo
 }
 
 std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t> sizes) {
-  std::int64_t total = 0;
-  for (const std::int64_t size : sizes) total += align_up(size, kBufferAlign);
-  DEPUTY_CHECK(total <= npu_.spm.bytes, "buffers exceed the scratchpad");
-  // Go round: a buffer that would cross the end starts at 0 again, and the tail it leaves unused
-  // counts. When that would run into the first buffer, start the whole set at 0, where it is known
-  // to fit.
-  const std::int64_t first = next_;
+  Section section;
   std::vector<std::uint32_t> addresses;
-  std::int64_t at = first, used = 0;
+  std::int64_t at = kBufferAlign;
   for (const std::int64_t size : sizes) {
-    const std::int64_t bytes = align_up(size, kBufferAlign);
-    if (at + bytes > npu_.spm.bytes) used += npu_.spm.bytes - at, at = 0;
+    section.buffers.push_back({at, size});
     addresses.push_back(static_cast<std::uint32_t>(at));
-    at += bytes, used += bytes;
+    at += align_up(size, kBufferAlign);
   }
-  if (used > npu_.spm.bytes) {
-    addresses.clear(), at = 0;
-    for (const std::int64_t size : sizes) {
-      addresses.push_back(static_cast<std::uint32_t>(at));
-      at += align_up(size, kBufferAlign);
-    }
-  }
-  next_ = at == npu_.spm.bytes ? 0 : at;
+  DEPUTY_CHECK(at - kBufferAlign <= npu_.spm.bytes, "buffers exceed the scratchpad");
+  sections_.push_back(std::move(section));
   return addresses;
 }
 
 std::vector<std::uint32_t> ProgramBuilder::finish() {
-  emit(arch::End{});
-  return std::move(words_);
+  return emit_stream(std::move(sections_), npu_, options_);
 }
 
 }  // namespace deputy::delegate

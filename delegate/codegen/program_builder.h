@@ -1,6 +1,6 @@
-// Assembles one NPU program: encodes instructions with the waits that the hazard tracker finds,
-// hands out scratchpad buffers, and turns strided copies into LOADs and STOREs that fit the
-// instruction's fields.
+// Assembles one NPU program: collects the instructions of each kernel with its scratchpad buffers,
+// turns strided copies into LOADs and STOREs that fit the instruction's fields, and has the whole
+// planned, ordered and encoded at the end (delegate/schedule).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 #include "arch/isa.h"
 #include "arch/npu_config.h"
-#include "delegate/codegen/hazards.h"
 #include "delegate/codegen/views.h"
+#include "delegate/schedule/emit_stream.h"
+#include "delegate/schedule/section.h"
 
 namespace deputy::delegate {
 
@@ -29,7 +30,8 @@ struct Box {
 
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(const arch::NpuConfig& npu) : npu_(npu) {}
+  explicit ProgramBuilder(const arch::NpuConfig& npu, const StreamOptions& options = {})
+      : npu_(npu), options_(options) {}
 
   /// The source operator that the next instructions belong to.
   void set_tag(std::uint16_t tag) { tag_ = tag; }
@@ -38,25 +40,21 @@ class ProgramBuilder {
   void load(const MemoryRef& from, std::uint32_t spm, const Box& box, arch::Traffic traffic);
   void store(const MemoryRef& to, std::uint32_t spm, const Box& box);
 
-  /// Scratchpad addresses of buffers of the given sizes, live together. Successive calls go round
-  /// the scratchpad, so that an operator's first loads need not wait for the previous operator to
-  /// finish. The sizes, each rounded up to kBufferAlign, must fit the scratchpad together.
+  /// Begins a section: buffers of the given sizes, live together until the next call, and the only
+  /// scratchpad that the instructions until then may name. The sizes, each rounded up to kBufferAlign,
+  /// must fit the scratchpad together. The addresses get their final values in finish().
   std::vector<std::uint32_t> allocate(std::span<const std::int64_t> sizes);
 
   /// Appends END and returns the program's words. The builder is then spent.
   std::vector<std::uint32_t> finish();
-
-  std::size_t instructions() const { return instructions_; }
 
  private:
   template <class T>
   void transfer(const MemoryRef& mem, std::uint32_t spm, const Box& box, arch::Traffic traffic);
 
   arch::NpuConfig npu_;
-  HazardTracker hazards_;
-  std::vector<std::uint32_t> words_;
-  std::size_t instructions_ = 0;
-  std::int64_t next_ = 0;  ///< where the next buffer may start
+  StreamOptions options_;
+  std::vector<Section> sections_;
   std::uint16_t tag_ = 0;
 };
 

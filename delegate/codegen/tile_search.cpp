@@ -172,15 +172,15 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts
                                       : static_cast<double>(ns);
   const double maps = static_cast<double>(s.epilogue.maps);
   const double load = ifm_bytes * rates.ifm_per_byte + weight_bytes * rates.weights_per_byte +
-                      param_bytes * rates.params_per_byte +
-                      (ifm_loads + weight_loads) * rates.setup +
-                      (ifm_runs + weight_stretches) * rates.run +
+                      param_bytes * rates.params_per_byte + ifm_loads * rates.ifm_setup +
+                      weight_loads * rates.weights_setup + ifm_runs * rates.ifm_run +
+                      weight_stretches * rates.weights_run +
                       maps * (output_bytes * rates.ofm_per_byte +
-                              static_cast<double>(ns * no) * rates.setup + output_runs * rates.run);
+                              static_cast<double>(ns * no) * rates.ofm_setup + output_runs * rates.ofm_run);
   const double stored = static_cast<double>(s.epilogue.stored_rows(s.oh) * s.epilogue.stored_columns(s.ow)) /
                         static_cast<double>(s.oh * s.ow);
   const double store = output_bytes * stored * rates.ofm_per_byte +
-                       static_cast<double>(ns * no) * rates.setup + output_runs * stored * rates.run;
+                       static_cast<double>(ns * no) * rates.ofm_setup + output_runs * stored * rates.ofm_run;
 
   const double share =
       output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
@@ -254,13 +254,16 @@ TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bo
   rates.weights_per_byte = rates.params_per_byte = 1 / m.dram_bytes_per_cycle;
   rates.ifm_per_byte = 1 / (ifm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
   rates.ofm_per_byte = 1 / (ofm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
-  rates.setup = options.npu.dma.issue_cycles + m.latency_cycles;
-  constexpr double kCommandBytes = 80;  // about the mean of LOAD, CONV and STORE
+  constexpr double kCommandBytes = 36;  // about the mean of LOAD, CONV and STORE
   rates.command = options.npu.ctrl.decode_cycles + kCommandBytes / m.dram_bytes_per_cycle;
+  const auto latency = [&](bool sram) { return sram ? m.sram_latency_cycles : m.dram_latency_cycles; };
+  const auto setup = [&](bool sram) { return options.npu.dma.issue_cycles + latency(sram); };
+  rates.weights_setup = setup(false), rates.ifm_setup = setup(ifm_in_sram), rates.ofm_setup = setup(ofm_in_sram);
   // What the window cannot hide of the latency, and a few cycles for the grant that every stretch takes from the other
   // queues: of two cuts that are equally fast, the one with fewer transactions wins.
   constexpr double kGrantCycles = 4;
-  rates.run = m.latency_cycles / options.npu.dma.outstanding + kGrantCycles;
+  const auto run = [&](bool sram) { return latency(sram) / options.npu.dma.outstanding + kGrantCycles; };
+  rates.weights_run = run(false), rates.ifm_run = run(ifm_in_sram), rates.ofm_run = run(ofm_in_sram);
   return rates;
 }
 
@@ -276,9 +279,9 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
   std::vector<Slot> weights = slots(b.w_slots), params = slots(b.p_slots), ifm = slots(b.ifm_slots),
                     ofm = slots(b.ofm_slots);
   double load = 0, compute = 0, store = 0, dispatch = 0, taken_on = 0;
-  const auto fetch = [&](Slot& slot, double cycles) {
+  const auto fetch = [&](Slot& slot, double cycles, double setup) {
     dispatch += rates.command;
-    load = std::max({load, slot.free, dispatch}) + cycles + rates.setup;
+    load = std::max({load, slot.free, dispatch}) + cycles + setup;
     slot.ready = load;
   };
   walk(s, t, [&](const WindowStep& step) {
@@ -292,13 +295,16 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
         static_cast<double>(s.kh * s.kw) * (s.kind == WindowKind::kConv ? channels : 1);
     if (step.load_weights)
       fetch(w, outputs * taps * rates.weights_per_byte +
-                   weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.run);
-    if (step.load_params) fetch(p, outputs * arch::kChannelParamBytes * rates.params_per_byte);
+                   weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.weights_run,
+            rates.weights_setup);
+    if (step.load_params)
+      fetch(p, outputs * arch::kChannelParamBytes * rates.params_per_byte, rates.weights_setup);
     if (step.load_ifm)
       fetch(in, static_cast<double>(step.rows.size() * step.columns.size()) * channels *
                         rates.ifm_per_byte +
                     map_runs(step.rows.size(), step.columns.size(), step.c1 - step.c0, s.iw, s.ic) *
-                        rates.run);
+                        rates.ifm_run,
+            rates.ifm_setup);
     dispatch += rates.command;
     const double start = std::max({compute, w.ready, p.ready, in.ready, out.free, dispatch});
     compute = start + static_cast<double>(
@@ -308,18 +314,18 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     const std::int64_t rows = step.y1 - step.y0, columns = step.x1 - step.x0;
     const auto moved = [&](std::int64_t h, std::int64_t width) {
       return static_cast<double>(h * width) * outputs * rates.ofm_per_byte +
-             map_runs(h, width, step.o1 - step.o0, s.epilogue.stored_columns(s.ow), s.oc) * rates.run;
+             map_runs(h, width, step.o1 - step.o0, s.epilogue.stored_columns(s.ow), s.oc) * rates.ofm_run;
     };
     for (std::int64_t map = 0; map < s.epilogue.maps; ++map) {
       // Its buffer is free when the tile that used it has been taken on.
       dispatch += 2 * rates.command;
-      load = std::max({load, t.map_slots > 1 ? out.free : taken_on, dispatch}) + moved(rows, columns) + rates.setup;
+      load = std::max({load, t.map_slots > 1 ? out.free : taken_on, dispatch}) + moved(rows, columns) + rates.ofm_setup;
       compute = std::max(compute, load);
     }
     compute += epilogue_cycles(s.epilogue, rows, columns, step.o1 - step.o0, npu);
     taken_on = compute;
     dispatch += rates.command;
-    store = std::max({store, compute, dispatch}) + rates.setup +
+    store = std::max({store, compute, dispatch}) + rates.ofm_setup +
             moved(s.epilogue.stored_rows(rows), s.epilogue.stored_columns(columns));
     out.free = store;
   });

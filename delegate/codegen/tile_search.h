@@ -16,9 +16,9 @@ struct TransferRates {
   double weights_per_byte = 0.25;  ///< cycles; of a decoded byte where weights are packed
   double params_per_byte = 0.25;
   double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
-  double setup = 40;    ///< cycles of one LOAD or STORE beside its bytes
+  double weights_setup = 40, ifm_setup = 40, ofm_setup = 40;  ///< cycles of a LOAD or STORE beside its bytes
+  double weights_run = 8, ifm_run = 8, ofm_run = 8;  ///< of each stretch that is contiguous in memory
   double command = 30;  ///< cycles to fetch and decode one instruction
-  double run = 8;       ///< cycles of each stretch that is contiguous in memory, beside its bytes
   auto operator<=>(const TransferRates&) const = default;
 };
 TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);

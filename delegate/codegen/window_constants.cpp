@@ -52,7 +52,7 @@ bool WindowConstants::pack(const WindowShape& packed, const Tiling& tiling, cons
   const double decoder = 1.0 / context_.options.npu.wdec.bytes_per_cycle;
   double plain_bytes = 0, plain_cycles = 0;
   double packed_bytes = static_cast<double>(table_.size());
-  double packed_cycles = packed_bytes * raw.weights_per_byte + raw.setup + raw.command;
+  double packed_cycles = packed_bytes * raw.weights_per_byte + raw.weights_setup + raw.command;
   blocks_.clear();
   walk(packed, tiling, [&](const WindowStep& step) {
     if (!step.load_weights) return;

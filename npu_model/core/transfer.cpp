@@ -67,7 +67,8 @@ ChunkWalker::Chunk ChunkWalker::next() {
   chunk.address =
       base_ + row / rows_ * t_.mem_plane_stride + row % rows_ * t_.mem_row_stride + column;
   chunk.bytes =
-      std::min({chunk_bytes_, row_bytes_ - column, kBusBoundary - chunk.address % kBusBoundary});
+      std::min({chunk_bytes_ - chunk.address % chunk_bytes_, row_bytes_ - column,
+                kBusBoundary - chunk.address % kBusBoundary});
   chunk.position = position_;
   position_ += chunk.bytes;
   return chunk;

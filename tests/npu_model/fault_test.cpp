@@ -54,7 +54,7 @@ Fault fault_of(const std::vector<arch::Instruction>& program) {
   return fault_of_words(encoded(program));
 }
 
-const arch::Instruction kFill = make(arch::Fill{.addr = 0, .count = 1}, 0, 0, 0, 5);  // 4 + 2 words
+const arch::Instruction kFill = make(arch::Fill{.addr = 0, .count = 1}, 0, 0, 0, 5);
 
 }  // namespace
 
@@ -86,7 +86,9 @@ TEST_CASE("unknown opcodes, wrong lengths and bad fields") {
   bad[second] += 1 << 8;
   CHECK(fault_of_words(bad).error == NpuError::kBadLength);
   bad = words;
-  bad[second + 1] = 0, bad[second + 4] = 0, bad[second + 5] = 0;  // count 0
+  bad[second] += 1 << 8;
+  bad[second + 1] = 1u << 8;  // the size of the count: one byte
+  bad.insert(bad.begin() + static_cast<std::ptrdiff_t>(second) + 2, 0);  // 0
   f = fault_of_words(bad);
   CHECK(f.error == NpuError::kBadField);
   CHECK(f.opcode == 0x35);

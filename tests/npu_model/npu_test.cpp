@@ -47,10 +47,9 @@ Outcome run_program(const Bench::Options& options, const std::vector<arch::Instr
 }  // namespace
 
 TEST_CASE("a load, compute, store program moves the right bytes in the right time") {
-  // Stream: 3 x 48 + 32 + 16 = 192 bytes: fetched in 192/8 + 20 = 44. Decode ends at 48, 52, 56,
-  // 60, 64. LOAD table: starts 48, issues 56, 256/8 + 20: ends 108. LOAD input: starts 108, issues
-  // 116, 128 + 20: 264. LUT: starts 264, 1024 / 4 lanes + 8: 528. STORE: starts 528, issues 536,
-  // 128 + 20: 684.
+  // Stream: 76 bytes: fetched in 10 + 20 = 30. Decode ends at 34, 38, 42, 46, 50. LOAD table: starts
+  // 34, issues 42, 256/8 + 20: ends 94. LOAD input: starts 94, issues 102, 128 + 20: 250. LUT: starts
+  // 250, 1024 / 4 lanes + 8: 514. STORE: starts 514, issues 522, 128 + 20: 670.
   for (const bool timing_only : {false, true})
     for (const bool blocking : {false, true})
       simulate({.timing_only = timing_only, .blocking_memory = blocking}, [&](Bench& b) {
@@ -59,12 +58,12 @@ TEST_CASE("a load, compute, store program moves the right bytes in the right tim
         CHECK(b.run(increment_program()) == arch::kStatusDone);
         CHECK(b.interrupt);
         CHECK(b.read(reg::kIrqStatus) == arch::kIrqDone);
-        CHECK(b.read(reg::kPmuCyclesLo) == 684);
-        CHECK(b.read(reg::kPmuLoadActive) == 216);  // 48 to 264
+        CHECK(b.read(reg::kPmuCyclesLo) == 670);
+        CHECK(b.read(reg::kPmuLoadActive) == 216);  // 34 to 250
         CHECK(b.read(reg::kPmuStoreActive) == 156);
         CHECK(b.read(reg::kPmuMacActive) == 0);
         CHECK(b.read(reg::kProgress) == 5);
-        CHECK(b.read(reg::kQRead) == 192);
+        CHECK(b.read(reg::kQRead) == 76);
         CHECK(incremented(b) == !timing_only);
         CHECK(b.memory.null_transactions == (timing_only ? 3 : 0));
         CHECK(sim::kernel_events() <= 5 * 5 + 4);
@@ -73,9 +72,9 @@ TEST_CASE("a load, compute, store program moves the right bytes in the right tim
         CHECK_FALSE(b.interrupt);
 
         const NpuJobRecord& job = b.npu.jobs().at(0);
-        CHECK(job.cycles == 684);
-        CHECK(job.end_ps - job.start_ps == 684 * 5000);
-        CHECK(job.command_bytes == 192);
+        CHECK(job.cycles == 670);
+        CHECK(job.end_ps - job.start_ps == 670 * 5000);
+        CHECK(job.command_bytes == 76);
         CHECK(job.instructions == 5);
         REQUIRE(job.ops.size() == 2);
         CHECK(job.ops[0].tag == 7);
@@ -84,13 +83,13 @@ TEST_CASE("a load, compute, store program moves the right bytes in the right tim
         CHECK(job.ops[1].load_bytes == 1024);
         CHECK(job.ops[1].store_bytes == 1024);
         CHECK(job.ops[1].compute_cycles == 264);
-        CHECK(job.ops[1].first_start_ps - job.start_ps == 108 * 5000);
+        CHECK(job.ops[1].first_start_ps - job.start_ps == 94 * 5000);
         CHECK(job.ops[1].last_end_ps == job.end_ps);
 
         CHECK(b.npu.load_port.counted_by_page().at(kMemoryBase >> 28).read_bytes == 1280);
         CHECK(b.npu.store_port.counted_by_page().at(kMemoryBase >> 28).write_bytes == 1024);
-        CHECK(b.npu.command_port.counted_by_page().at(kMemoryBase >> 28).read_bytes == 192);
-        CHECK(b.memory.moved_bytes == 1280 + 1024 + 192);
+        CHECK(b.npu.command_port.counted_by_page().at(kMemoryBase >> 28).read_bytes == 76);
+        CHECK(b.memory.moved_bytes == 1280 + 1024 + 76);
       });
 }
 
@@ -188,7 +187,7 @@ TEST_CASE("a second job starts from clean counters") {
     std::fill_n(b.memory.bytes.begin() + kOutput, 1024, 0);
     CHECK(b.run(increment_program()) == arch::kStatusDone);
     CHECK(incremented(b));
-    CHECK(b.read(reg::kPmuCyclesLo) == 684);
+    CHECK(b.read(reg::kPmuCyclesLo) == 670);
     CHECK(b.npu.jobs().size() == 2);
   });
 }

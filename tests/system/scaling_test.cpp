@@ -32,12 +32,12 @@ double npu_cycles(const std::string& network, const std::vector<std::string>& se
 
 }  // namespace
 
-TEST_CASE("128 to 256 MACs speeds up convolution nets by 1.3x to 1.7x") {
+TEST_CASE("128 to 256 MACs speeds up convolution nets by 1.3x to 2x") {
   for (const char* network : {"ds_cnn", "mobilenet_v1_025_96", "resnet8"}) {
     const double ratio = npu_cycles(network, {}) / npu_cycles(network, {"npu.mac.oc_lanes=16"});
     INFO(network << " " << ratio);
     CHECK(ratio >= 1.3);
-    CHECK(ratio <= 1.7);
+    CHECK(ratio <= 2.0);
   }
 }
 

@@ -31,7 +31,7 @@ std::string signature(const soc::RunRecord& r) {
 base::Status contend(HwPort& port) {
   using namespace arch;
   auto descriptor = port.alloc(MemoryKind::kDram, 128, 64);
-  auto src = port.alloc(MemoryKind::kDram, 32768, 64);
+  auto src = port.alloc(MemoryKind::kDram, 49152, 64);
   auto dst = port.alloc(MemoryKind::kSram, 16384, 64);
   if (!descriptor.ok()) return descriptor.error();
   if (!src.ok()) return src.error();

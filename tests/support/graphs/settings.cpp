@@ -29,7 +29,7 @@ class Chooser {
     o.npu.mac.pixels = one_of({1, 2, 4}), o.npu.mac.accumulators = one_of({64, 500, 2048, 8192});
     o.sram_bytes = one_of<std::uint64_t>({0, 256, 2048, 16384, 1 << 20, 1 << 20});
     o.memory.dram_bytes_per_cycle = one_of({0.5, 4.0, 16.0});
-    o.memory.latency_cycles = one_of({0.0, 32.0, 500.0});
+    o.memory.sram_latency_cycles = o.memory.dram_latency_cycles = one_of({0.0, 32.0, 500.0});
     s.order = static_cast<int>(below(5));
     return s;
   }
@@ -55,7 +55,7 @@ std::string Setting::text() const {
       "latency {}, {} effort,{}{} order {}",
       engine_name(o.engine), numerics_name(o.numerics), o.npu.spm.bytes, o.npu.mac.oc_lanes,
       o.npu.mac.ic_lanes, o.npu.mac.pixels, o.npu.mac.accumulators, o.sram_bytes,
-      o.memory.dram_bytes_per_cycle, o.memory.latency_cycles,
+      o.memory.dram_bytes_per_cycle, o.memory.dram_latency_cycles,
       o.effort == delegate::Effort::kFast ? "fast" : "full",
       o.keep_all_tensors ? " all tensors," : "", off.empty() ? " every switch on," : off + ",",
       order);
