@@ -34,14 +34,6 @@ std::uint64_t dram_bytes(const Report& report) {
   return sum;
 }
 
-std::uint64_t feature_map_dram_bytes(const Simulation& s) {
-  std::uint64_t sum = 0;
-  for (const auto& job : s.soc.npu_jobs)
-    for (const auto& op : job.ops)  // weights and parameters always come from DRAM
-      sum += op.dram_load_bytes - std::min(op.dram_load_bytes, op.weight_bytes) + op.dram_store_bytes;
-  return sum;
-}
-
 }  // namespace
 
 std::string RatioLayer::reason() const {
@@ -118,7 +110,7 @@ base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions optio
   out.bound_ratio = report.bound_ratio();
   out.sram_bytes = simulation.executable.fast_arena_bytes;
   out.dram_bytes = dram_bytes(report);
-  out.dram_feature_map_bytes = feature_map_dram_bytes(simulation);
+  out.dram_feature_map_bytes = report.dram_map_bytes;
   std::vector<double> reference(report.ops.size(), 0);
   if (!per_layer.empty() && !anchor.per_layer.empty()) {
     DEPUTY_ASSIGN(auto table, read_file(per_layer + "/" + anchor.per_layer));

@@ -83,6 +83,9 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
     op.bounds = bounds_of(r, rates);
     op.bound = bound_word(r, op);
     report.bounds += op.bounds;
+    const std::uint64_t dram_weights = std::min(r.dram_load_bytes, r.weight_bytes);  // weights always come from DRAM
+    report.dram_weight_bytes += dram_weights;
+    report.dram_map_bytes += r.dram_load_bytes - dram_weights + r.dram_store_bytes;
     op.energy_nj = npu_energy_nj(r, energy);
     report.npu_macs += r.macs;
     if (r.macs != op.macs)

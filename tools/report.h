@@ -45,6 +45,8 @@ struct Report {
   double total_energy_nj = 0;
   std::map<std::string, soc::TrafficCount> memory_bytes;
   std::map<std::string, std::map<std::string, soc::TrafficCount>> initiator_bytes;
+  std::uint64_t dram_map_bytes = 0;                   ///< feature maps that the NPU read and wrote in DRAM
+  std::uint64_t dram_weight_bytes = 0;                ///< weights and parameters that it read there
   std::uint64_t copied_bytes = 0, kernel_events = 0, interrupts = 0;
   std::map<std::string, std::uint64_t> counters;
   std::vector<OpReport> ops;

@@ -67,6 +67,7 @@ std::string report_json(const Report& r, bool reproducible) {
   for (const auto& [initiator, targets] : r.initiator_bytes)
     for (const auto& [target, count] : targets) initiators[initiator][target] = traffic_json(count);
   out["bytes_by_initiator"] = initiators;
+  out["npu_dram_bytes"] = {{"feature_maps", r.dram_map_bytes}, {"weights", r.dram_weight_bytes}};
   out["copied_bytes"] = r.copied_bytes;
   out["interrupts"] = r.interrupts;
   out["kernel_events"] = r.kernel_events;

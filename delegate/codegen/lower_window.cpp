@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "delegate/codegen/epilogue.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/codegen/tile_notes.h"
 #include "delegate/codegen/map_transfer.h"
 #include "delegate/codegen/window_constants.h"
 #include "delegate/fusion/fold_pad.h"
@@ -131,6 +132,8 @@ void lower_window(Lowering& context, const Kernel& kernel) {
     tiling = context.tilings.choose(*shape, context.options.npu,
                                     constants ? constants->rates(rates, false) : rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
+  if (context.options.trace)
+    note_tilings(context.options.trace->kernels.back(), *shape, *tiling, context.options.npu, rates);
   Epilogue epilogue(context, std::move(plan), *shape);
   WindowEmitter(context, kernel, *shape, math, epilogue, constants ? &*constants : nullptr)
       .emit(*tiling);

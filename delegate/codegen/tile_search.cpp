@@ -341,7 +341,7 @@ bool window_fits(const WindowShape& s, const arch::NpuConfig& npu) {
 }
 
 std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig& npu,
-                                    const TransferRates& rates) {
+                                    const TransferRates& rates, std::vector<TimedTiling>* timed_out) {
   const Sizes heights = pooled_cuts(cuts(s.oh, 1, kMaxExtent), s.oh, s.epilogue.pool_h),
               widths = pooled_cuts(powers_of_two_cuts(s.ow, kMaxExtent), s.ow, s.epilogue.pool_w);
   const Sizes outputs = channel_cuts(s, npu);
@@ -386,6 +386,7 @@ std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig&
     if (candidates[i].bound >= best_cycles) break;
     if (tiles > kMaxWalk) continue;
     const double cycles = estimate_cycles(s, t, npu, rates);
+    if (timed_out) timed_out->push_back({t, cycles});
     if (cycles < best_cycles) best_cycles = cycles, best = t;
   }
   return best;

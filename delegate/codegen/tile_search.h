@@ -27,9 +27,17 @@ TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bo
 double estimate_cycles(const WindowShape& shape, const Tiling& tiling, const arch::NpuConfig& npu,
                        const TransferRates& rates);
 
-/// The best tiling found, or nullopt when not even one output at a time fits the scratchpad.
+/// A tiling that the search timed.
+struct TimedTiling {
+  Tiling tiling;
+  double cycles = 0;
+};
+
+/// The best tiling found, or nullopt when not even one output at a time fits the scratchpad. Adds
+/// what it timed to `timed` unless that is null.
 std::optional<Tiling> choose_tiling(const WindowShape& shape, const arch::NpuConfig& npu,
-                                    const TransferRates& rates);
+                                    const TransferRates& rates,
+                                    std::vector<TimedTiling>* timed = nullptr);
 
 /// choose_tiling for one NPU that remembers its answers: networks repeat their layers.
 class TilingCache {

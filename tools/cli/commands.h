@@ -29,10 +29,15 @@ struct RunOptions {
   bool all_tensors = false, timing_only = false, reproducible = false, quiet = false;
   std::uint64_t seed = 1;
   int top = 10;
+  std::string compare;  ///< switches to turn off in turn, or "all"; empty: an ordinary run
+  bool json = false;    ///< print JSON instead of tables
 };
 
 struct CompileCommand {
   std::string model, output;
+  std::string dump;      ///< comma list of graph, partition, tiles, memory, stream
+  std::string dump_dir;  ///< one file each there; empty: stdout
+  std::string explain;   ///< an operator's index or name
 };
 
 struct CheckDataCommand {
@@ -56,6 +61,12 @@ struct RatiosCommand {
   bool json = false;
 };
 
+struct SweepCommand {
+  std::string model;
+  std::vector<std::int64_t> kib = {16, 32, 64, 96, 128, 192, 256, 384};
+  bool json = false;
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
@@ -64,6 +75,7 @@ int check_data_command(const CommonOptions& common, const CheckDataCommand& opti
 int list_command(const std::string& what);
 int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);
+int sram_sweep_command(const CommonOptions& common, const SweepCommand& options);
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
 /// Prints our cycles beside outside ones; `anchors` may be empty for the default file.
 int validate_command(const std::string& anchors);

@@ -1,11 +1,14 @@
 // deputy compile, disasm, inspect
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "arch/isa.h"
 #include "delegate/dump.h"
 #include "tools/cli/common.h"
+#include "tools/explain.h"
 #include "tools/files.h"
 #include "tools/table.h"
 
@@ -25,8 +28,68 @@ base::Result<arch::Executable> load_or_compile(const CommonOptions& common, cons
   return delegate::compile(graph, compile);
 }
 
+constexpr const char* kDumps[] = {"graph", "partition", "tiles", "memory", "stream"};
+
+base::Result<std::vector<std::string>> parse_dumps(const std::string& list) {
+  std::vector<std::string> out;
+  std::istringstream in(list);
+  for (std::string name; std::getline(in, name, ',');) {
+    if (name == "all") return std::vector<std::string>(std::begin(kDumps), std::end(kDumps));
+    if (std::find(std::begin(kDumps), std::end(kDumps), name) == std::end(kDumps))
+      return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("'{}' cannot be dumped", name), "use some of graph, partition, tiles, memory, stream, or all"};
+    out.push_back(name);
+  }
+  return out;
+}
+
+std::string dump_text(const std::string& name, const delegate::Graph& graph, const arch::Executable& executable, const delegate::CompileTrace& trace) {
+  std::string out;
+  if (name == "graph") return delegate::dump_graph(graph);
+  if (name == "tiles") return delegate::dump_tiles(executable, &trace);
+  if (name == "stream") return delegate::dump_programs(executable);
+  const std::string topic = name == "partition" ? "partition" : "memory";
+  out = name == "partition" ? delegate::dump_placement(executable) : delegate::dump_memory(executable);
+  for (const delegate::TraceNote& note : trace.notes)
+    if (note.topic == topic) out += "  " + note.text + "\n";
+  return out;
+}
+
+// --dump and --explain: what the compiler did with the model, and why.
+base::Status show(const CommonOptions& common, const CompileCommand& command, arch::Executable& executable) {
+  if (command.model.ends_with(".dexe"))
+    return base::Error{base::ErrorKind::kUsage, command.dump.empty() ? "--explain" : "--dump", "needs a model: an executable is compiled already", "give the .tflite file"};
+  DEPUTY_ASSIGN(auto dumps, parse_dumps(command.dump));
+  DEPUTY_ASSIGN(auto options, simulate_options(common));
+  DEPUTY_ASSIGN(auto graph, load_model(command.model));
+  delegate::CompileTrace trace;
+  delegate::CompileOptions with = compile_options(options);
+  with.trace = &trace;
+  DEPUTY_ASSIGN(executable, delegate::compile(graph, with));
+  for (const auto& name : dumps) {
+    const std::string text = dump_text(name, graph, executable, trace);
+    if (command.dump_dir.empty()) {
+      fmt::print("{}{}", dumps.size() > 1 ? "== " + name + "\n" : "", text);
+    } else {
+      const std::string path = command.dump_dir + "/" + name + ".txt";
+      DEPUTY_TRY(write_text(path, text));
+      fmt::print("{}\n", path);
+    }
+  }
+  if (command.explain.empty()) return {};
+  DEPUTY_ASSIGN(auto text, explain(graph, executable, trace, options, command.explain));
+  fmt::print("{}", text);
+  return {};
+}
+
 base::Status compile(const CommonOptions& common, const CompileCommand& command) {
-  DEPUTY_ASSIGN(auto executable, load_or_compile(common, command.model));
+  arch::Executable executable;
+  const bool shows = !command.dump.empty() || !command.explain.empty();
+  if (shows) {
+    DEPUTY_TRY(show(common, command, executable));
+    if (command.output.empty()) return {};
+  } else {
+    DEPUTY_ASSIGN(executable, load_or_compile(common, command.model));
+  }
   std::string output = command.output;
   if (output.empty()) output = std::filesystem::path(command.model).stem().string() + ".dexe";
   const auto bytes = arch::write_executable(executable);

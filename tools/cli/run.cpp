@@ -73,6 +73,7 @@ base::Result<Simulation> run_model(const RunOptions& options, const SimulateOpti
 }
 
 base::Status run(const CommonOptions& common, const RunOptions& options) {
+  if (!options.compare.empty()) return run_comparison(common, options);
   if (options.all_tensors && options.output_dir.empty())
     return base::Error{base::ErrorKind::kUsage, "--all-tensors", "needs --output-dir", "say where to write the tensors"};
   if (options.timing_only && (!options.output_dir.empty() || !options.expect.empty()))
@@ -84,14 +85,17 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   simulate_with.seed = options.seed;
   DEPUTY_ASSIGN(auto simulation, run_model(options, simulate_with));
   const Report report = make_report(simulation, simulate_with);
-  if (!options.quiet) fmt::print("{}", report_text(report, options.top));
+  if (options.json)
+    fmt::print("{}", report_json(report, options.reproducible));
+  else if (!options.quiet)
+    fmt::print("{}", report_text(report, options.top));
   if (!options.output_dir.empty()) DEPUTY_TRY(write_outputs(simulation, options));
   if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
   if (!report.imbalances.empty())
     return base::Error{base::ErrorKind::kMismatch, options.model, "the books do not balance: " + report.imbalances[0],
                        "this is a defect of the simulator; please report it"};
   DEPUTY_TRY(check_expected(simulation, options));
-  if (!options.expect.empty() && !options.quiet)
+  if (!options.expect.empty() && !options.quiet && !options.json)
     fmt::print("\n  {} output{} equal to the expected bytes\n", options.expect.size(),
                options.expect.size() == 1 ? "" : "s");
   return {};

@@ -61,11 +61,18 @@ int main(int argc, char** argv) {
   run_cmd->add_flag("--reproducible", run.reproducible, "leave the wall-clock field out of the report");
   run_cmd->add_option("--top", run.top, "operators to show in the table")->capture_default_str();
   run_cmd->add_flag("--quiet", run.quiet, "print only errors");
+  run_cmd->add_flag("--json", run.json, "print JSON instead of tables");
+  run_cmd->add_option("--compare", run.compare, "run again with each of these optimisations off and print what it is worth: no-fusion,no-cascade,... or all");
+  run_cmd->footer("Examples: deputy run model.tflite --soc wearable --top 20\n          deputy run model.tflite --compare no-fusion,no-double-buffer --timing-only");
 
   deputy::tools::CompileCommand compile;
   auto* compile_cmd = app.add_subcommand("compile", "Compile a model to an executable file");
   compile_cmd->add_option("model", compile.model, ".tflite model")->required();
   compile_cmd->add_option("-o,--output", compile.output, "executable to write (default: MODEL.dexe)");
+  compile_cmd->add_option("--dump", compile.dump, "print what the compiler made: some of graph,partition,tiles,memory,stream, or all; without -o no executable is written");
+  compile_cmd->add_option("--dump-dir", compile.dump_dir, "write each dump to NAME.txt in this folder instead");
+  compile_cmd->add_option("--explain", compile.explain, "print everything known about one operator, by index or name");
+  compile_cmd->footer("Examples: deputy compile model.tflite --dump=tiles,memory\n          deputy compile model.tflite --explain 5");
   add_compile_options(compile_cmd, common);
 
   std::string disasm_file;
@@ -114,6 +121,14 @@ int main(int argc, char** argv) {
   add_compile_options(ratios_cmd, common);
   ratios_cmd->footer("Example: deputy bench ratios ../shared/data/models --per-layer ../shared/reference/per_layer");
 
+  deputy::tools::SweepCommand sweep;
+  auto* sweep_cmd = bench_cmd->add_subcommand("sram-sweep", "Print DRAM bytes of feature maps and NPU cycles for growing SRAM limits");
+  sweep_cmd->add_option("model", sweep.model, ".tflite model")->required();
+  sweep_cmd->add_option("--kib", sweep.kib, "SRAM limits in KiB")->delimiter(',')->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  sweep_cmd->add_flag("--json", sweep.json, "print JSON");
+  add_compile_options(sweep_cmd, common);
+  sweep_cmd->footer("Example: deputy bench sram-sweep mobilenet_v2.tflite --soc ethos-u55-128-like --kib 16,64,384");
+
   std::string anchors;
   auto* validate_cmd = app.add_subcommand("validate", "Print our cycles beside outside references");
   validate_cmd->add_option("anchors", anchors, "anchor file (default: configs/anchors/ethos-u55-128.yaml)");
@@ -136,6 +151,7 @@ int main(int argc, char** argv) {
   if (*check_cmd) return tools::check_data_command(common, check);
   if (*list_cmd) return tools::list_command(what);
   if (*network_cmd) return tools::network_command(network);
+  if (*sweep_cmd) return tools::sram_sweep_command(common, sweep);
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
   if (*validate_cmd) return tools::validate_command(anchors);
