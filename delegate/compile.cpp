@@ -11,7 +11,7 @@
 #include "delegate/partition/placement.h"
 #include "delegate/partition/schedule.h"
 #include "delegate/passes/check_memory_plan.h"
-#include "delegate/passes/memory_plan.h"
+#include "delegate/passes/place_buffers.h"
 
 namespace deputy::delegate {
 namespace {
@@ -75,8 +75,9 @@ class Compiler {
   void explain_fusion() {
     for (const FusionNote& note : fusion_notes_)
       options_.trace->kernel(static_cast<std::uint32_t>(note.into))
-          .notes.push_back({"fusion", fmt::format("{} {}: {}", op_label(graph_, graph_.ops[note.op]),
-                                                  note.done ? "is fused" : "is not fused", note.text)});
+          .notes.push_back(
+              {"fusion", fmt::format("{} {}: {}", op_label(graph_, graph_.ops[note.op]),
+                                     note.done ? "is fused" : "is not fused", note.text)});
   }
 
   void describe_fusion() {
@@ -96,22 +97,16 @@ class Compiler {
     }
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
-    views_.resize(graph_.tensors.size());
-    storage_ = plan_storage(graph_, storage_wishes());
-    const MemoryPlan plan =
-        plan_memory(live_ranges(graph_, actions(), storage_, options_.keep_all_tensors),
-                    options_.sram_bytes, options_.effort);
+    Placing placing = place_buffers(graph_, actions(), storage_wishes(), options_);
+    views_ = tensor_views(placing);
+    storage_ = std::move(placing.storage);
+    const MemoryPlan& plan = placing.plan;
     out_.fast_arena_bytes = plan.fast.bytes, out_.slow_arena_bytes = plan.slow.bytes;
-    if (options_.trace) options_.trace->notes.push_back({"memory", plan_text(plan)});
-    std::vector<const PlannedBuffer*> buffer_of(graph_.tensors.size(), nullptr);
-    for (const PlannedBuffer& buffer : plan.buffers)
-      buffer_of[static_cast<std::size_t>(buffer.range.tensor)] = &buffer;
+    if (options_.trace)
+      options_.trace->notes.push_back(
+          {"memory", fmt::format("{}; {} results in place", plan_text(plan), placing.in_place)});
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
-      const Storage& storage = storage_.tensors[i];
-      const PlannedBuffer* buffer = buffer_of[static_cast<std::size_t>(storage.root)];
-      if (!buffer || !storage.stored) continue;
-      views_[i] = {shifted({buffer->region, buffer->offset}, storage.offset), storage.strides,
-                   storage.ring, true};
+      if (!views_[i].stored) continue;
       // The runtime copies tensors that are dense; the others it has no use for.
       if (!is_dense(views_[i], graph_.tensors[i].desc)) continue;
       out_.tensors[i].placement = arch::Placement::kRegion;
