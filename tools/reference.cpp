@@ -133,13 +133,39 @@ std::string params_page() {
   return out;
 }
 
-std::string ops_page() {
-  std::string out = std::string(kGenerated) + "# Supported operators\n\n";
-  out += "What the NPU takes. An operator that breaks a rule runs on the CPU, with that rule as its reason.\n\n";
-  out += markdown_head({"operator", "NPU", "rule"});
-  for (const auto& row : delegate::constraint_rows())
-    out += markdown_row({std::string(arch::op_name(row.kind)), row.on_npu ? "yes" : "no", row.text});
+// The rules of one row that belong to `group`, joined.
+std::string rules_of(const delegate::ConstraintText& row, delegate::RuleGroup group) {
+  std::string out;
+  for (const auto& rule : row.rules)
+    if (rule.group == group) out += (out.empty() ? "" : "; ") + rule.text;
   return out;
+}
+
+std::string ops_page() {
+  using delegate::RuleGroup;
+  std::string out = std::string(kGenerated) + "# Supported operators\n\n";
+  out +=
+      "What the NPU takes: one row an operator, with the limits the compiler tests. An operator that breaks a rule runs "
+      "on the CPU, with that rule as its reason.\n\n";
+  out += markdown_head({"operator", "types", "quantisation", "shapes", "windows", "operands"});
+  std::string cpu_only, cpu_rules;
+  for (const auto& row : delegate::constraint_texts()) {
+    const std::string name(arch::op_name(row.kind));
+    if (row.engine == delegate::TableEngine::kCpu) {
+      for (const auto& rule : row.rules) cpu_rules += markdown_row({name, rule.text});
+    } else if (row.taken) {
+      out += markdown_row({name, rules_of(row, RuleGroup::kTypes), rules_of(row, RuleGroup::kQuantisation),
+                           rules_of(row, RuleGroup::kShapes), rules_of(row, RuleGroup::kWindow),
+                           rules_of(row, RuleGroup::kOperands)});
+    } else {
+      cpu_only += (cpu_only.empty() ? "" : ", ") + name;
+    }
+  }
+  out += "\nThe NPU has no instruction for these, they run on the CPU: " + cpu_only + ".\n\n";
+  out +=
+      "The CPU takes every operator, whose kernel tests its operands when an executable is loaded. What the compiler "
+      "refuses before:\n\n";
+  return out + markdown_head({"operator", "rule"}) + cpu_rules;
 }
 
 }  // namespace
@@ -175,12 +201,15 @@ std::string list_instructions() {
 }
 
 std::string list_ops() {
-  Table table({"operator", "NPU", "rule"});
-  std::string last;
-  for (const auto& row : delegate::constraint_rows()) {
-    const std::string name(arch::op_name(row.kind));
-    table.row({name == last ? "" : name, name == last ? "" : (row.on_npu ? "yes" : "no"), row.text});
-    last = name;
+  Table table({"operator", "engine", "rule"});
+  for (const auto& row : delegate::constraint_texts()) {
+    std::string name(arch::op_name(row.kind));
+    std::string engine = row.engine == delegate::TableEngine::kNpu ? (row.taken ? "NPU" : "-") : "CPU";
+    if (row.rules.empty()) table.row({row.engine == delegate::TableEngine::kNpu ? name : "", engine, "every form its kernel has"});
+    for (const auto& rule : row.rules) {
+      table.row({row.engine == delegate::TableEngine::kNpu ? name : "", engine, rule.text});
+      name = engine = "";
+    }
   }
   return table.text();
 }

@@ -1,5 +1,5 @@
-// What each engine takes: one table of rules with their text. The placement, the reason a user
-// reads, the reference page and `deputy list ops` all come from it.
+// What each engine takes, asked of the constraint table (constraint_table.h). The placement, the
+// reason a user reads, the reference page and `deputy list ops` all come from it.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "delegate/compile.h"
 #include "delegate/ir/graph.h"
+#include "delegate/ops/constraint_rules.h"
 
 namespace deputy::delegate {
 
@@ -24,12 +25,17 @@ std::optional<std::string> cpu_refusal(const Graph& graph, const Op& op);
 /// engine.
 bool is_alias_kind(arch::OpKind kind);
 
-/// The table, for the reference page: every operator, one row a rule, in the order of OpKind.
-struct ConstraintRow {
+/// One row for people: every operator on every engine, in the order of OpKind, the rules in words.
+struct ConstraintText {
   arch::OpKind kind;
-  bool on_npu = false;
-  std::string text;
+  TableEngine engine;
+  bool taken = true;  ///< false: the engine has no such operator
+  struct Line {
+    RuleGroup group;
+    std::string text;
+  };
+  std::vector<Line> rules;
 };
-std::vector<ConstraintRow> constraint_rows();
+std::vector<ConstraintText> constraint_texts();
 
 }  // namespace deputy::delegate

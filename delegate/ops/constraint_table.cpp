@@ -1,0 +1,102 @@
+#include "delegate/ops/constraint_table.h"
+
+#include <algorithm>
+
+namespace deputy::delegate {
+namespace {
+
+using arch::OpKind;
+using Demands = std::vector<Demand>;
+
+constexpr std::uint32_t bit(DType t) { return 1u << static_cast<int>(t); }
+constexpr std::uint32_t kBytes = bit(DType::kInt8) | bit(DType::kUint8);
+constexpr std::uint32_t kEvery = (1u << kDTypeCount) - 1;
+
+Demands operator+(Demands a, const Demands& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Widths of instruction fields (arch/isa.h): strides and dilations are unsigned 16 bits; pads are
+// signed 16 bits, and the first window of a map's last tile starts up to a kernel's span before the
+// map's end.
+constexpr std::int64_t kField = 65535, kPad = 32767, kLongest = 32768;
+// A mean divides by the count in int32 arithmetic with 8-bit terms.
+constexpr std::int64_t kMostReduced = 1 << 20;
+// SOFTMAX's int32 sum of exponentials.
+constexpr std::int64_t kLongestRow = (1 << 24) - 1;
+// A transfer of fewer bytes wastes the bus; more transfers than this bloat the program.
+constexpr std::int64_t kShortestRun = 4, kMostTransfers = 4096;
+
+std::vector<OpRow> make_table() {
+  std::vector<OpRow> rows;
+  const auto npu = [&](std::initializer_list<OpKind> kinds, std::uint32_t types, const Demands& d) {
+    for (const OpKind kind : kinds) rows.push_back({kind, TableEngine::kNpu, types, d});
+  };
+  using enum Rule;
+  const Demands converted = {{kTypes}, {kQuantised}, {kElements}};
+  const Demands maps = {{kTypes}, {kOneType}, {kQuantised}, {kElements}};
+  const Demands alike = maps + Demands{{kSameQuantisation}};
+  const Demands weighted = maps + Demands{{kWeights}, {kWeightScales}, {kBias}};
+
+  npu({OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D}, kBytes,
+      weighted + Demands{{kRank, 4},
+                         {kSpan, kLongest},
+                         {kStride, kField},
+                         {kDilation, kField},
+                         {kPadding, kPad},
+                         {kFits}});
+  npu({OpKind::FULLY_CONNECTED}, kBytes, weighted + Demands{{kMatrix}});
+  npu({OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D}, kBytes,
+      alike + Demands{{kRank, 4}, {kSpan, kLongest}, {kStride, kField}, {kTouches}, {kFits}});
+  npu({OpKind::MEAN}, kBytes,
+      maps +
+          Demands{{kAxes}, {kReduced, kMostReduced}, {kSpan, kLongest}, {kFits}, {kMeanRounding}});
+  npu({OpKind::ADD, OpKind::SUB, OpKind::MUL}, kBytes, maps);
+  npu({OpKind::MINIMUM, OpKind::MAXIMUM}, kBytes, alike);
+  npu({OpKind::RELU, OpKind::RELU6, OpKind::RELU_N1_TO_1, OpKind::LOGISTIC, OpKind::TANH,
+       OpKind::HARD_SWISH, OpKind::LEAKY_RELU, OpKind::ELU, OpKind::GELU, OpKind::ABS, OpKind::EXP,
+       OpKind::NEG, OpKind::SQRT, OpKind::RSQRT},
+      kBytes, maps);
+  npu({OpKind::QUANTIZE}, kBytes, converted);
+  npu({OpKind::SOFTMAX}, kBytes,
+      maps + Demands{
+                 {kBeta}, {kSoftmaxOutput}, {kMostRank, 8}, {kRowLength, kLongestRow}, {kRowFits}});
+  npu({OpKind::PAD, OpKind::PADV2}, kBytes, alike + Demands{{kMostRank, 4}, {kPads}});
+
+  const Demands copied = {{kOperands}, {kRuns, kShortestRun}, {kTransfers, kMostTransfers}};
+  npu({OpKind::CONCATENATION, OpKind::PACK, OpKind::UNPACK, OpKind::SPLIT, OpKind::SPLIT_V,
+       OpKind::SLICE, OpKind::TRANSPOSE},
+      kBytes, alike + copied);
+  // A block of 2 or more gives rows of at least 4 bytes on both sides of an exchange.
+  npu({OpKind::SPACE_TO_DEPTH, OpKind::DEPTH_TO_SPACE}, kBytes,
+      alike + Demands{{kOperands}, {kTransfers, kMostTransfers}});
+  npu({OpKind::STRIDED_SLICE}, kBytes, alike + Demands{{kSteps}} + copied);
+  npu({OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS}, kEvery,
+      {{kSameQuantisation}, {kNotConstant}, {kSameBytes}});
+
+  for (const OpKind kind : arch::all_ops()) {
+    const bool is_weighted = kind == OpKind::CONV_2D || kind == OpKind::DEPTHWISE_CONV_2D ||
+                             kind == OpKind::FULLY_CONNECTED;
+    rows.push_back(
+        {kind, TableEngine::kCpu, kEvery, is_weighted ? Demands{{kIntegerWeights}} : Demands{}});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const OpRow& a, const OpRow& b) { return a.kind < b.kind; });
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<OpRow>& constraint_table() {
+  static const std::vector<OpRow> rows = make_table();
+  return rows;
+}
+
+const OpRow* constraint_row(arch::OpKind kind, TableEngine engine) {
+  for (const OpRow& row : constraint_table())
+    if (row.kind == kind && row.engine == engine) return &row;
+  return nullptr;
+}
+
+}  // namespace deputy::delegate
