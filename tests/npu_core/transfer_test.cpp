@@ -31,7 +31,7 @@ TEST_CASE("transfers merge rows that touch and split at chunks and bus boundarie
   arch::Transfer t;
   t.mem_offset = 0x100, t.row_bytes = 100, t.rows = 4, t.planes = 2;
   t.mem_row_stride = 100, t.mem_plane_stride = 400;
-  CHECK(pieces(t, 0x1000, 1024) == std::vector<Piece>{{0x1100, 800}});
+  CHECK(pieces(t, 0x1000, 1024) == std::vector<Piece>{{0x1100, 768}, {0x1400, 32}});
   CHECK(pieces(t, 0x1000, 300) ==
         std::vector<Piece>{{0x1100, 148}, {4500, 300}, {4800, 300}, {5100, 52}});  // 0x1100 = 14 x 300 + 152
   CHECK(pieces(t, 0x1E00, 1024) == std::vector<Piece>{{0x1F00, 256}, {0x2000, 544}});

@@ -86,9 +86,7 @@ TEST_CASE("unknown opcodes, wrong lengths and bad fields") {
   bad[second] += 1 << 8;
   CHECK(fault_of_words(bad).error == NpuError::kBadLength);
   bad = words;
-  bad[second] += 1 << 8;
-  bad[second + 1] = 1u << 8;  // the size of the count: one byte
-  bad.insert(bad.begin() + static_cast<std::ptrdiff_t>(second) + 2, 0);  // 0
+  bad[second + 1] = 1u << 8;  // the count takes one byte, the zero after the two bytes of sizes
   f = fault_of_words(bad);
   CHECK(f.error == NpuError::kBadField);
   CHECK(f.opcode == 0x35);
