@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "delegate/cascade/plan.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/partition/placement.h"
@@ -17,6 +18,17 @@ namespace deputy::delegate {
 namespace {
 
 constexpr std::size_t kMaxOps = 65536;  // the width of an instruction's tag
+
+// What may be alive in the fast arena at once, to be tried when cascades are chosen. The limits below the given one
+// are the same for all given ones, so that more memory never loses a choice that less memory had.
+std::vector<std::int64_t> cascade_limits(const CompileOptions& options) {
+  const auto all = static_cast<std::int64_t>(options.sram_bytes);
+  std::vector<std::int64_t> out = {all, all * 9 / 10, all * 3 / 4};
+  if (options.effort == Effort::kFast) return out;
+  for (const std::int64_t kib : {512, 384, 320, 256, 224, 192, 160, 128, 112, 96, 80, 64, 48, 32, 24, 16})
+    if (kib * 1024 < all) out.push_back(kib * 1024);
+  return out;
+}
 
 class Compiler {
  public:
@@ -97,6 +109,7 @@ class Compiler {
     }
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
+    choose_runs();
     Placing placing = place_buffers(graph_, actions(), storage_wishes(), options_);
     views_ = tensor_views(placing);
     storage_ = std::move(placing.storage);
@@ -133,15 +146,88 @@ class Compiler {
       const std::vector<TensorId> inside = unstored_tensors(graph_, kernels);
       wishes.unstored.insert(wishes.unstored.end(), inside.begin(), inside.end());
     }
+    for (std::size_t g = 0; g < kernels_.size(); ++g) wishes.rings.merge(rings_of(graph_, options_.numerics, kernels_[g], runs_[g]));
     return wishes;
+  }
+
+  // Which kernels run as cascades. That pays where the fast arena overflows.
+  void choose_runs() {
+    for (const std::vector<Kernel>& kernels : kernels_) runs_.push_back(single_runs(kernels.size()));
+    if (!options_.optimisations.cascade || options_.keep_all_tensors) return;
+    storage_ = plan_storage(graph_, storage_wishes());
+    const std::vector<LiveRange> singly = live_ranges(graph_, actions(), storage_, false);
+    MemoryPlan plan = plan_memory(singly, options_.sram_bytes, Effort::kFast);
+    if (plan.slow.bytes == 0) return;
+    KernelCosts costs(graph_, options_, tilings_);
+    std::vector<std::vector<Run>> best = runs_;
+    double least = total_cycles(plan, costs);
+    for (const std::int64_t limit : cascade_limits(options_)) {
+      std::ptrdiff_t action = 0;
+      for (std::size_t g = 0; g < kernels_.size(); ++g) {
+        if (!kernels_[g].empty()) runs_[g] = plan_runs(cascade_problem(g, action, singly), costs, limit);
+        action += static_cast<std::ptrdiff_t>(schedule_.groups[g].engine == Engine::kNpu ? kernels_[g].size()
+                                                                                        : schedule_.groups[g].ops.size());
+      }
+      const StorageMap storage = plan_storage(graph_, storage_wishes());
+      plan = plan_memory(live_ranges(graph_, actions(), storage, false), options_.sram_bytes, Effort::kFast);
+      const double cycles = total_cycles(plan, costs);
+      if (cycles < least) least = cycles, best = runs_;
+    }
+    runs_ = std::move(best);
+  }
+
+  double total_cycles(const MemoryPlan& plan, KernelCosts& costs) const {
+    std::set<TensorId> slow;
+    for (const PlannedBuffer& buffer : plan.buffers)
+      if (buffer.region == arch::Region::kSlowArena) slow.insert(buffer.range.tensor);
+    double sum = 0;
+    for (std::size_t g = 0; g < kernels_.size(); ++g)
+      sum += runs_cycles(graph_, options_.numerics, kernels_[g], runs_[g], costs, [&](TensorId id) { return !slow.contains(root(id)); });
+    return sum;
+  }
+
+  // `action`: the position of the group's first kernel among the actions when all run singly.
+  CascadeProblem cascade_problem(std::size_t g, std::ptrdiff_t action, const std::vector<LiveRange>& singly) const {
+    std::vector<int> sharers(graph_.tensors.size(), 0);  // by root
+    for (std::size_t i = 0; i < graph_.tensors.size(); ++i) ++sharers[static_cast<std::size_t>(storage_.tensors[i].root)];
+    std::set<TensorId> fixed(graph_.inputs.begin(), graph_.inputs.end());
+    fixed.insert(graph_.outputs.begin(), graph_.outputs.end());
+    const std::set<std::size_t> inside(schedule_.groups[g].ops.begin(), schedule_.groups[g].ops.end());
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
+      if (!inside.contains(i)) fixed.insert(graph_.ops[i].inputs.begin(), graph_.ops[i].inputs.end());
+    CascadeProblem problem{graph_, options_, kernels_[g], [this](TensorId id) { return root(id); },
+                           [this, sharers, fixed](TensorId id) {
+                             return !fixed.contains(id) && root(id) == id && storage_.of(id).stored &&
+                                    sharers[static_cast<std::size_t>(id)] == 1;
+                           },
+                           std::vector<std::int64_t>(kernels_[g].size(), 0)};
+    std::set<TensorId> written;
+    for (const Kernel& kernel : kernels_[g])
+      for (const TensorId id : kernel.writes) written.insert(root(id));
+    for (const LiveRange& range : singly) {
+      if (written.contains(range.tensor)) continue;
+      for (std::size_t k = 0; k < problem.others.size(); ++k) {
+        const std::ptrdiff_t at = action + static_cast<std::ptrdiff_t>(k);
+        if (range.begin <= at && at <= range.end) problem.others[k] += static_cast<std::int64_t>(range.bytes);
+      }
+    }
+    return problem;
   }
 
   // What runs, in order: kernels and host operators.
   std::vector<Action> actions() const {
     std::vector<Action> out;
     for (std::size_t g = 0; g < schedule_.groups.size(); ++g) {
-      for (const Kernel& kernel : kernels_[g])
-        out.push_back({kernel.reads, kernel.writes, {kernel.ops}, false});
+      for (const Run& run : runs_[g]) {
+        Action action;
+        for (std::size_t k = run.first; k < run.first + run.count; ++k) {
+          const Kernel& kernel = kernels_[g][k];
+          action.reads.insert(action.reads.end(), kernel.reads.begin(), kernel.reads.end());
+          action.writes.insert(action.writes.end(), kernel.writes.begin(), kernel.writes.end());
+          action.kernels.push_back(kernel.ops);
+        }
+        out.push_back(std::move(action));
+      }
       if (schedule_.groups[g].engine == Engine::kNpu) continue;
       for (const std::size_t op : schedule_.groups[g].ops)
         out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs, {{op}}, true});
@@ -176,6 +262,24 @@ class Compiler {
     }
   }
 
+  // The instructions of one kernel, or of a cascade stripe by stripe.
+  void emit(Lowering& context, const std::vector<Kernel>& kernels, const Run& run) {
+    const auto kernel = [&](std::size_t i) -> const Kernel& { return kernels[run.first + i]; };
+    const auto lower_rows = [&](std::size_t i, RowRange rows) {
+      context.program.set_tag(static_cast<std::uint16_t>(kernel(i).main));
+      if (options_.trace) {
+        KernelTrace& trace = options_.trace->kernel(static_cast<std::uint32_t>(kernel(i).main));
+        trace.ops.assign(kernel(i).ops.begin(), kernel(i).ops.end());
+      }
+      lower(context, kernel(i), rows);
+    };
+    if (run.count == 1) return lower_rows(0, {});
+    const Stripes stripes = run_stripes(graph_, options_.numerics, kernels, run);
+    for (const std::vector<RowRange>& stripe : stripes.rows)
+      for (std::size_t i = 0; i < run.count; ++i)
+        if (stripe[i].end > stripe[i].begin) lower_rows(i, stripe[i]);
+  }
+
   void add_npu_step(std::size_t g) {
     ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch});
     Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
@@ -185,13 +289,8 @@ class Compiler {
     step.kind = arch::StepKind::kNpu;
     step.program = static_cast<std::uint32_t>(out_.programs.size());
     arch::Program program;
+    for (const Run& run : runs_[g]) emit(context, kernels_[g], run);
     for (const Kernel& kernel : kernels_[g]) {
-      builder.set_tag(static_cast<std::uint16_t>(kernel.main));
-      if (options_.trace) {
-        KernelTrace& trace = options_.trace->kernel(static_cast<std::uint32_t>(kernel.main));
-        trace.ops.assign(kernel.ops.begin(), kernel.ops.end());
-      }
-      lower(context, kernel);
       for (const std::size_t op : kernel.ops)
         program.source_ops.push_back(static_cast<std::uint32_t>(op));
       for (const TensorId id : kernel.reads)
@@ -216,6 +315,7 @@ class Compiler {
   Schedule schedule_;
   std::vector<FusionNote> fusion_notes_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
+  std::vector<std::vector<Run>> runs_;        // by group: which kernels run together
   StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant
   ConstantPool constants_;

@@ -32,7 +32,7 @@ void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTen
   place.offset = constants.add(graph.tensor(id).data);
 }
 
-void lower(Lowering& context, const Kernel& kernel) {
+void lower(Lowering& context, const Kernel& kernel, RowRange rows) {
   const Op& op = kernel.main_op(context.graph);
   switch (op.kind) {
     case OpKind::CONV_2D:
@@ -41,13 +41,13 @@ void lower(Lowering& context, const Kernel& kernel) {
     case OpKind::AVERAGE_POOL_2D:
     case OpKind::MAX_POOL_2D:
     case OpKind::MEAN:
-      return lower_window(context, kernel);
+      return lower_window(context, kernel, rows);
     case OpKind::ADD:
     case OpKind::SUB:
     case OpKind::MUL:
     case OpKind::MINIMUM:
     case OpKind::MAXIMUM:
-      return lower_eltwise(context, kernel);
+      return lower_eltwise(context, kernel, rows);
     case OpKind::SOFTMAX:
       return lower_softmax(context, op);
     case OpKind::PAD:

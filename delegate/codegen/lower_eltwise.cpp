@@ -17,7 +17,7 @@ struct EltwiseDim {
 
 // An operand's shape with its strides in memory.
 struct Layout {
-  const Shape& shape;
+  Shape shape;
   TensorView view;
   // The stride along dimension i of the output; 0 where the operand is broadcast.
   std::int64_t stride(std::size_t i, std::size_t out_rank) const {
@@ -100,28 +100,31 @@ class Operand {
 
 Layout layout(Lowering& context, TensorId id) {
   Layout out{context.tensor(id).desc.shape, context.view(id)};
-  DEPUTY_CHECK(out.view.stored && out.view.ring == 0, "an operand without whole storage");
+  DEPUTY_CHECK(out.view.stored, "an operand without storage");
   return out;
+}
+
+// Rows [y0, y1) of a map that do not go round its ring; an operand that repeats its rows is left whole.
+Layout rows_of(Layout map, std::int64_t y0, std::int64_t y1) {
+  if (map.shape.size() != 4 || map.shape[1] == 1) return map;
+  const std::int64_t row = map.view.ring ? y0 % map.view.ring : y0;
+  map.view.at = shifted(map.view.at, row * map.view.strides[1]);
+  map.view.ring = 0, map.shape[1] = y1 - y0;
+  return map;
 }
 
 class EltwiseEmitter {
  public:
-  EltwiseEmitter(Lowering& context, const Kernel& kernel)
-      : EltwiseEmitter(context, kernel, kernel.main_op(context.graph),
-                       kernel.output(context.graph)) {}
 
-  void emit() { outer(0, 0, 0, 0); }
-
- private:
-  EltwiseEmitter(Lowering& context, const Kernel& kernel, const Op& op, TensorId output)
+  EltwiseEmitter(Lowering& context, const Kernel& kernel, const Op& op, const Layout& a_layout,
+                 const Layout& b_layout, const Layout& output)
       : program_(context.program),
-        dims_(merged_dims(layout(context, op.inputs[0]), layout(context, op.inputs[1]),
-                          layout(context, output))),
+        dims_(merged_dims(a_layout, b_layout, output)),
         math_(eltwise_math(context.graph, context.options.numerics, op)),
-        out_(context.view(output).at),
+        out_(output.view.at),
         inner_(dims_.end() - 3),
-        a_(context.view(op.inputs[0]).at, inner_[0].a, inner_[1].a, inner_[2].a),
-        b_(context.view(op.inputs[1]).at, inner_[0].b, inner_[1].b, inner_[2].b),
+        a_(a_layout.view.at, inner_[0].a, inner_[1].a, inner_[2].a),
+        b_(b_layout.view.at, inner_[0].b, inner_[1].b, inner_[2].b),
         square_(op.inputs[0] == op.inputs[1]) {
     finish_ = epilogue_plan(context.graph, context.options.numerics, kernel, nullptr, math_.act_min,
                             math_.act_max)
@@ -139,6 +142,9 @@ class EltwiseEmitter {
     b_.set_slots(slots_[2], slots_[3]);
   }
 
+  void emit() { outer(0, 0, 0, 0); }
+
+ private:
   static constexpr std::int64_t kMaxTile = 32768, kTableBytes = 256;
 
   // Halves the outermost dimension until two sets of buffers fit; four tiles or more when there is
@@ -213,8 +219,21 @@ class EltwiseEmitter {
 
 }  // namespace
 
-void lower_eltwise(Lowering& context, const Kernel& kernel) {
-  EltwiseEmitter(context, kernel).emit();
+void lower_eltwise(Lowering& context, const Kernel& kernel, RowRange rows) {
+  const Op& op = kernel.main_op(context.graph);
+  const Layout a = layout(context, op.inputs[0]), b = layout(context, op.inputs[1]),
+               out = layout(context, kernel.output(context.graph));
+  if (rows.nominal == 0) {
+    DEPUTY_CHECK(a.view.ring + b.view.ring + out.view.ring == 0, "an operand without whole storage");
+    return EltwiseEmitter(context, kernel, op, a, b, out).emit();
+  }
+  for (std::int64_t y = rows.begin; y < rows.end;) {
+    std::int64_t end = std::min<std::int64_t>(rows.end, out.shape[1]);
+    for (const Layout* map : {&a, &b, &out})
+      if (map->view.ring) end = std::min(end, y - y % map->view.ring + map->view.ring);
+    EltwiseEmitter(context, kernel, op, rows_of(a, y, end), rows_of(b, y, end), rows_of(out, y, end)).emit();
+    y = end;
+  }
 }
 
 }  // namespace deputy::delegate

@@ -55,7 +55,7 @@ class WindowEmitter {
                          shape.oc)),
         constants_(constants) {}
 
-  void emit(const Tiling& tiling) {
+  void emit(const Tiling& tiling, RowRange rows) {
     const WindowBuffers b = window_buffers(s_, tiling);
     std::vector<std::int64_t> sizes;
     sizes.insert(sizes.end(), static_cast<std::size_t>(b.w_slots), b.weights);
@@ -68,7 +68,7 @@ class WindowEmitter {
     const std::vector<std::uint32_t> slots = context_.program.allocate(sizes);
     if (b.table > 0) constants_->load_table(slots[before - 1]);
     epilogue_.set_buffers(std::span(slots).subspan(before), b.ofm_slots, tiling.map_slots);
-    walk(s_, tiling, [&](const WindowStep& step) {
+    walk(s_, tiling, rows, [&](const WindowStep& step) {
       const auto slot = [&](std::int64_t index) { return slots[static_cast<std::size_t>(index)]; };
       WindowAddresses at;
       if (s_.has_weights())
@@ -106,7 +106,7 @@ class WindowEmitter {
 
 }  // namespace
 
-void lower_window(Lowering& context, const Kernel& kernel) {
+void lower_window(Lowering& context, const Kernel& kernel, RowRange rows) {
   const Op& op = kernel.main_op(context.graph);
   auto shape = kernel_window(context.graph, kernel);
   DEPUTY_CHECK(shape, "not a window operator");
@@ -117,26 +117,33 @@ void lower_window(Lowering& context, const Kernel& kernel) {
   const TransferRates rates =
       transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
                      context.in_sram(kernel.output(context.graph)));
+  const WindowShape whole = *shape;
+  const auto searched = [&](bool packed) {
+    WindowShape s = rows.nominal ? rows_shape(whole, rows.nominal) : whole;
+    s.packed = packed;
+    return s;
+  };
   std::optional<WindowConstants> constants;
   std::optional<Tiling> tiling;
   if (shape->has_weights()) {
     constants.emplace(context, op.inputs[1], channel_params(context, op, *shape), *shape);
     if (constants->may_pack()) {
       shape->packed = true;
-      tiling = context.tilings.choose(*shape, context.options.npu, constants->rates(rates, true));
+      tiling = context.tilings.choose(searched(true), context.options.npu,
+                                      constants->rates(rates, true));
       if (tiling && !constants->pack(*shape, *tiling, rates)) tiling.reset();
       shape->packed = tiling.has_value();
     }
   }
   if (!tiling)
-    tiling = context.tilings.choose(*shape, context.options.npu,
+    tiling = context.tilings.choose(searched(false), context.options.npu,
                                     constants ? constants->rates(rates, false) : rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
-  if (context.options.trace)
-    note_tilings(context.options.trace->kernels.back(), *shape, *tiling, context.options.npu, rates);
+  if (context.options.trace && rows.begin == 0)  // once, not for every stripe
+    note_tilings(context.options.trace->kernel(static_cast<std::uint32_t>(kernel.main)), *shape, *tiling, context.options.npu, rates);
   Epilogue epilogue(context, std::move(plan), *shape);
   WindowEmitter(context, kernel, *shape, math, epilogue, constants ? &*constants : nullptr)
-      .emit(*tiling);
+      .emit(*tiling, rows);
 }
 
 }  // namespace deputy::delegate

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "arch/isa.h"
@@ -121,10 +122,25 @@ class SlotCache {
 
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Calls visit(const WindowStep&) for every tile in execution order.
+/// Output rows [begin, end) of a kernel, when it runs stripe by stripe.
+struct RowRange {
+  static constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  std::int64_t begin = 0, end = kAll;
+  std::int64_t nominal = 0;  ///< rows of most stripes, which the tiling is chosen for; 0: all rows
+};
+/// The operator that makes `rows` rows somewhere in the middle of the map.
+inline WindowShape rows_shape(WindowShape s, std::int64_t rows) {
+  s.oh = std::min(s.oh, rows);
+  s.ih = std::min(s.ih, (s.oh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
+  s.pad_top = 0;
+  return s;
+}
+
+/// Calls visit(const WindowStep&) for every tile of the rows in execution order.
 template <class Visit>
-void walk(const WindowShape& s, const Tiling& t, Visit&& visit) {
-  const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow),
+void walk(const WindowShape& s, const Tiling& t, RowRange rows, Visit&& visit) {
+  rows.end = std::min(rows.end, s.oh);
+  const std::int64_t ny = ceil_div(rows.end - rows.begin, t.toh), nx = ceil_div(s.ow, t.tow),
                      no = ceil_div(s.oc, t.toc);
   const bool sums = s.kind == WindowKind::kConv;
   const std::int64_t nk = sums ? ceil_div(s.ic, t.tic) : 1, ns = s.n * ny * nx;
@@ -134,7 +150,7 @@ void walk(const WindowShape& s, const Tiling& t, Visit&& visit) {
   const auto tile = [&](std::int64_t spatial, std::int64_t o) {
     WindowStep step;
     step.n = spatial / (ny * nx);
-    step.y0 = spatial / nx % ny * t.toh, step.y1 = std::min(s.oh, step.y0 + t.toh);
+    step.y0 = rows.begin + spatial / nx % ny * t.toh, step.y1 = std::min(rows.end, step.y0 + t.toh);
     step.x0 = spatial % nx * t.tow, step.x1 = std::min(s.ow, step.x0 + t.tow);
     step.o0 = o * t.toc, step.o1 = std::min(s.oc, step.o0 + t.toc);
     step.rows = halo(step.y0, step.y1, s.sh, s.kh, s.dh, s.pad_top, s.ih);
@@ -163,6 +179,11 @@ void walk(const WindowShape& s, const Tiling& t, Visit&& visit) {
     for (std::int64_t o = 0; o < no; ++o)
       for (std::int64_t spatial = 0; spatial < ns; ++spatial) tile(spatial, o);
   }
+}
+
+template <class Visit>
+void walk(const WindowShape& s, const Tiling& t, Visit&& visit) {
+  walk(s, t, RowRange{}, std::forward<Visit>(visit));
 }
 
 /// The arithmetic of the operator: what the instructions need beside geometry and addresses.

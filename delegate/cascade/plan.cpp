@@ -1,0 +1,235 @@
+#include "delegate/cascade/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "base/check.h"
+
+namespace deputy::delegate {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kLongest = 16;  // kernels of a cascade
+constexpr std::int64_t kAlign = 64;   // of a tensor in an arena
+constexpr double kStartCycles = 150;  // filling and draining the queues, for kernels that are not searched
+
+std::vector<CascadeStage> stages_of(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const Run& run) {
+  std::vector<CascadeStage> out;
+  for (std::size_t k = run.first; k < run.first + run.count; ++k) {
+    const auto stage = stage_of(graph, numerics, kernels[k]);
+    DEPUTY_CHECK(stage, "a kernel in a cascade that cannot be made row by row");
+    out.push_back(*stage);
+  }
+  return out;
+}
+
+std::int64_t most_rows(const Stripes& stripes, std::size_t stage) {
+  std::int64_t most = 1;
+  for (const auto& rows : stripes.rows) most = std::max(most, rows[stage].end - rows[stage].begin);
+  return most;
+}
+
+class Program {
+ public:
+  Program(const CascadeProblem& problem, KernelCosts& costs, std::int64_t limit)
+      : p_(problem), costs_(costs), limit_(limit), n_(problem.kernels.size()) {
+    for (std::size_t k = 0; k < n_; ++k) {
+      stages_.push_back(stage_of(p_.graph, p_.options.numerics, p_.kernels[k]));
+      for (const TensorId id : p_.kernels[k].reads)
+        if (const auto it = lives_.find(p_.root(id)); it != lives_.end()) it->second.second = k;
+      for (const TensorId id : p_.kernels[k].writes)
+        lives_.try_emplace(p_.root(id), k, k).first->second.second = k;
+    }
+  }
+
+  std::vector<Run> run() {
+    // best_[k][b]: kernels before k done, kernel k - 1's output in the fast arena if b.
+    best_.assign(n_ + 1, {Entry{}, Entry{}});
+    best_[0][0] = best_[0][1] = {0, {}, 0};
+    for (std::size_t first = 0; first < n_; ++first)
+      for (std::size_t count = 1; count <= kLongest && first + count <= n_; ++count) {
+        if (count > 1 && !joins(first, count)) break;
+        if (count == 1)
+          consider({first, 1, 0}, {}, {});
+        else
+          cascades(first, count);
+      }
+    std::vector<Run> out;
+    int b = best_[n_][1].cost <= best_[n_][0].cost;
+    for (std::size_t k = n_; k > 0;) {
+      const Entry& entry = best_[k][b];
+      out.push_back(entry.run);
+      k = entry.run.first, b = entry.before;
+    }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
+ private:
+  struct Entry {
+    double cost = kNever;
+    Run run;
+    int before = 0;
+  };
+
+  // Kernel first + count - 1 may be the next stage; all that are not last must live in rings.
+  bool joins(std::size_t first, std::size_t count) const {
+    return stages_[first] && stages_[first + count - 1] && p_.may_ring(stages_[first + count - 2]->output);
+  }
+
+  bool closed(std::size_t first, std::size_t count) const {
+    for (std::size_t k = first; k + 1 < first + count; ++k)
+      if (lives_.at(stages_[k]->output).second >= first + count) return false;
+    return true;
+  }
+
+  void cascades(std::size_t first, std::size_t count) {
+    if (!closed(first, count)) return;
+    std::vector<CascadeStage> stages;
+    for (std::size_t k = first; k < first + count; ++k) stages.push_back(*stages_[k]);
+    const std::vector<std::int64_t> fast = {1, 2, 4, 8, 16}, full = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+    for (const std::int64_t step : p_.options.effort == Effort::kFast ? fast : full) {
+      if (step >= stages.back().height && step > 1) break;
+      const Stripes stripes = plan_stripes(stages, step);
+      std::int64_t rings = 0;
+      for (const CascadeStage& stage : stages)
+        if (const auto it = stripes.rings.find(stage.output); it != stripes.rings.end())
+          rings += align_up(std::min(it->second, stage.height) * stage.row_bytes, kAlign);
+      if (rings > limit_) break;
+      consider({first, count, step}, stages, stripes, rings);
+    }
+  }
+
+  static std::int64_t bytes(const Graph& graph, TensorId id) {
+    return align_up(graph.tensor(id).desc.bytes(), kAlign);
+  }
+
+  // Bytes of tensors that are alive beside a run's own and the output before it.
+  std::int64_t beside(const Run& run, TensorId before) const {
+    std::int64_t sum = 0;
+    for (std::size_t k = run.first; k < run.first + run.count; ++k) sum = std::max(sum, p_.others[k]);
+    for (const auto& [id, life] : lives_)
+      if (id != before && life.first < run.first && life.second >= run.first) sum += bytes(p_.graph, id);
+    return sum;
+  }
+
+  void consider(const Run& run, const std::vector<CascadeStage>& stages, const Stripes& stripes, std::int64_t rings = 0) {
+    const std::size_t last = run.first + run.count - 1;
+    const TensorId before = run.first ? output(run.first - 1) : kNoTensor, after = output(last);
+    const std::int64_t in = before == kNoTensor ? 0 : bytes(p_.graph, before), out = bytes(p_.graph, after);
+    const bool before_lives = before != kNoTensor && lives_.at(before).second >= run.first;
+    const std::int64_t others = beside(run, before);
+    for (int b = 0; b < 2; ++b)
+      for (int a = 0; a < 2; ++a) {
+        const std::int64_t own = rings + (b && before_lives ? in : 0) + (a ? out : 0);
+        if (own > limit_ || best_[run.first][b].cost == kNever) continue;
+        double cost = best_[run.first][b].cost;
+        // What does not fit beside the run leaves for the slow arena and comes back.
+        if (own + others > limit_)
+          cost += 2 * static_cast<double>(std::min(others, own + others - limit_)) /
+                  p_.options.memory.dram_bytes_per_cycle / static_cast<double>(std::max<std::size_t>(1, run.count));
+        const auto in_sram = [&](std::size_t k) { return k > run.first || (before == kNoTensor ? first_in_sram() : b); };
+        for (std::size_t k = run.first; k <= last; ++k) {
+          const bool out_sram = k < last || a;
+          if (stages.empty()) {
+            cost += costs_.cycles(p_.kernels[k], 0, in_sram(k), out_sram);
+          } else {
+            const std::int64_t rows = most_rows(stripes, k - run.first);
+            cost += costs_.cycles(p_.kernels[k], rows, in_sram(k), out_sram) *
+                    static_cast<double>(stages[k - run.first].height) / static_cast<double>(rows);
+          }
+        }
+        Entry& entry = best_[last + 1][a];
+        if (cost < entry.cost) entry = {cost, run, b};
+      }
+  }
+
+  bool first_in_sram() const { return p_.others.empty() || p_.others[0] <= limit_; }
+  TensorId output(std::size_t k) const { return p_.root(p_.kernels[k].writes.back()); }
+
+  const CascadeProblem& p_;
+  KernelCosts& costs_;
+  const std::int64_t limit_;
+  const std::size_t n_;
+  std::vector<std::optional<CascadeStage>> stages_;
+  std::map<TensorId, std::pair<std::size_t, std::size_t>> lives_;  // written by a kernel, last read by one
+  std::vector<std::array<Entry, 2>> best_;
+};
+
+}  // namespace
+
+std::vector<Run> single_runs(std::size_t kernels) {
+  std::vector<Run> out;
+  for (std::size_t k = 0; k < kernels; ++k) out.push_back({k, 1, 0});
+  return out;
+}
+
+double KernelCosts::cycles(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram) {
+  const auto [it, missing] = known_.try_emplace({kernel.main, rows, in_sram, out_sram}, 0);
+  if (missing) it->second = estimate(kernel, rows, in_sram, out_sram);
+  return it->second;
+}
+
+double KernelCosts::estimate(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram) {
+  const TransferRates rates = transfer_rates(options_, in_sram, out_sram);
+  if (auto shape = fused_window(graph_, options_.numerics, kernel)) {
+    if (rows > 0) *shape = rows_shape(*shape, rows);
+    if (const auto tiling = tilings_.choose(*shape, options_.npu, rates))
+      return estimate_cycles(*shape, *tiling, options_.npu, rates);
+  }
+  double in = 0, out = 0;
+  for (const TensorId id : kernel.reads) in += static_cast<double>(graph_.tensor(id).desc.bytes());
+  for (const TensorId id : kernel.writes) out += static_cast<double>(graph_.tensor(id).desc.bytes());
+  const auto& shape = graph_.tensor(kernel.writes.back()).desc.shape;
+  const double share = rows > 0 && shape.size() == 4 ? static_cast<double>(rows) / static_cast<double>(shape[1]) : 1;
+  return kStartCycles + share * std::max({in * rates.ifm_per_byte, out * rates.ofm_per_byte, out / options_.npu.vec.ew_lanes});
+}
+
+std::vector<Run> plan_runs(const CascadeProblem& problem, KernelCosts& costs, std::int64_t limit) {
+  return Program(problem, costs, limit).run();
+}
+
+double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const std::vector<Run>& runs,
+                   KernelCosts& costs, const std::function<bool(TensorId)>& in_sram) {
+  double sum = 0;
+  for (const Run& run : runs) {
+    std::vector<CascadeStage> stages;
+    Stripes stripes;
+    if (run.count > 1) stages = stages_of(graph, numerics, kernels, run), stripes = plan_stripes(stages, run.step);
+    for (std::size_t i = 0; i < run.count; ++i) {
+      const Kernel& kernel = kernels[run.first + i];
+      bool in = true;
+      for (const TensorId id : kernel.reads) in = in && (graph.tensor(id).constant || in_sram(id));
+      const bool out = in_sram(kernel.writes.back());
+      if (run.count == 1) {
+        sum += costs.cycles(kernel, 0, in, out);
+      } else {
+        const std::int64_t rows = most_rows(stripes, i);
+        sum += costs.cycles(kernel, rows, in, out) * static_cast<double>(stages[i].height) / static_cast<double>(rows);
+      }
+    }
+  }
+  return sum;
+}
+
+Stripes run_stripes(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const Run& run) {
+  return plan_stripes(stages_of(graph, numerics, kernels, run), run.step);
+}
+
+std::map<TensorId, std::int64_t> rings_of(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels,
+                                          const std::vector<Run>& runs) {
+  std::map<TensorId, std::int64_t> out;
+  for (const Run& run : runs) {
+    if (run.count == 1) continue;
+    const std::vector<CascadeStage> stages = stages_of(graph, numerics, kernels, run);
+    const Stripes stripes = plan_stripes(stages, run.step);
+    for (std::size_t s = 0; s + 1 < stages.size(); ++s)
+      if (const auto it = stripes.rings.find(stages[s].output); it != stripes.rings.end() && it->second < stages[s].height)
+        out.emplace(it->first, it->second);
+  }
+  return out;
+}
+
+}  // namespace deputy::delegate

@@ -1,0 +1,70 @@
+// Chooses which kernels run as cascades. The search is a dynamic program over the kernels of a group: a segment
+// runs as one kernel or as a cascade with some number of rows a stripe, and costs what its tiles cost
+// (codegen/tile_search.h) with its operands in the fast or the slow arena and its weights fetched once a stripe.
+// Which arena a tensor gets is only known when the memory is planned, so the program assumes a limit for what is
+// alive at once; the caller plans the memory for several assumed limits and keeps the cheapest outcome.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "delegate/cascade/stripes.h"
+#include "delegate/codegen/tile_search.h"
+#include "delegate/compile.h"
+
+namespace deputy::delegate {
+
+/// Kernels [first, first + count) of a group: one kernel, or a cascade.
+struct Run {
+  std::size_t first = 0, count = 1;
+  std::int64_t step = 0;  ///< rows of the last kernel's output that a stripe makes; cascades only
+};
+/// One run for each kernel.
+std::vector<Run> single_runs(std::size_t kernels);
+
+/// What a kernel costs under a placement of its operands, in NPU cycles.
+class KernelCosts {
+ public:
+  KernelCosts(const Graph& graph, const CompileOptions& options, TilingCache& tilings)
+      : graph_(graph), options_(options), tilings_(tilings) {}
+  /// `rows`: of the output, 0: all.
+  double cycles(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram);
+
+ private:
+  double estimate(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram);
+  const Graph& graph_;
+  const CompileOptions& options_;
+  TilingCache& tilings_;
+  std::map<std::tuple<std::size_t, std::int64_t, bool, bool>, double> known_;
+};
+
+/// What the memory plan allows for: kernels of one group and the tensors that are alive beside them.
+struct CascadeProblem {
+  const Graph& graph;
+  const CompileOptions& options;
+  const std::vector<Kernel>& kernels;
+  std::function<TensorId(TensorId)> root;  ///< whose buffer a tensor lies in
+  /// Tensors that may keep only some rows: made by one of the kernels, read by others, whole and no more.
+  std::function<bool(TensorId)> may_ring;
+  /// Bytes of tensors alive during each kernel that none of the kernels writes.
+  std::vector<std::int64_t> others;
+};
+/// The cheapest runs if tensors alive at once are in the fast arena up to `limit` bytes.
+std::vector<Run> plan_runs(const CascadeProblem& problem, KernelCosts& costs, std::int64_t limit);
+
+/// The cycles of all runs of a group when `in_sram` says which tensors are in the fast arena.
+double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels,
+                   const std::vector<Run>& runs, KernelCosts& costs,
+                   const std::function<bool(TensorId)>& in_sram);
+
+/// The stripes of a cascade.
+Stripes run_stripes(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const Run& run);
+
+/// Rings of a group's runs.
+std::map<TensorId, std::int64_t> rings_of(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels,
+                                          const std::vector<Run>& runs);
+
+}  // namespace deputy::delegate

@@ -1,0 +1,132 @@
+#include "delegate/cascade/stripes.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "delegate/fusion/epilogue_plan.h"
+#include "delegate/fusion/fold_pad.h"
+#include "delegate/ops/window_math.h"
+
+namespace deputy::delegate {
+
+using arch::OpKind;
+
+RowRange StageInput::rows(RowRange out) const {
+  if (out.end <= out.begin) return {0, 0};
+  const Halo h = halo(out.begin, out.end, stride, reach, 1, pad, height);
+  return {h.begin, h.end};
+}
+
+namespace {
+
+bool is_map(const Tensor& t) { return t.desc.shape.size() == 4 && t.desc.shape[0] == 1; }
+
+bool row_wise(OpKind kind) {
+  switch (kind) {
+    case OpKind::ADD:
+    case OpKind::SUB:
+    case OpKind::MUL:
+    case OpKind::MINIMUM:
+    case OpKind::MAXIMUM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Operators of two operands: maps of the output's shape, or constants of few elements or one row.
+std::optional<CascadeStage> eltwise_stage(const Graph& graph, const Op& op, CascadeStage stage) {
+  for (const TensorId id : op.inputs) {
+    const Tensor& in = graph.tensor(id);
+    if (in.desc.shape == graph.tensor(op.outputs[0]).desc.shape && !in.constant)
+      stage.inputs.push_back({id, 1, 1, 0, stage.height});
+    else if (!in.constant || in.desc.shape.size() > 1)
+      return std::nullopt;
+  }
+  return stage;
+}
+
+}  // namespace
+
+std::optional<WindowShape> fused_window(const Graph& graph, Numerics numerics, const Kernel& kernel) {
+  auto shape = kernel_window(graph, kernel);
+  if (!shape) return std::nullopt;
+  const WindowMath math = window_math(graph, numerics, kernel.main_op(graph), *shape);
+  shape->epilogue = epilogue_plan(graph, numerics, kernel, &*shape, math.act_min, math.act_max).shape();
+  return shape;
+}
+
+std::optional<CascadeStage> stage_of(const Graph& graph, Numerics numerics, const Kernel& kernel) {
+  const Op& op = kernel.main_op(graph);
+  const TensorId output = kernel.output(graph);
+  if (op.outputs.size() != 1 || !is_map(graph.tensor(output))) return std::nullopt;
+  const Shape& out = graph.tensor(output).desc.shape;
+  CascadeStage stage{output, out[1], std::int64_t{out[2]} * out[3], {}};
+  if (row_wise(op.kind)) return eltwise_stage(graph, op, stage);
+  if (op.kind != OpKind::CONV_2D && op.kind != OpKind::DEPTHWISE_CONV_2D &&
+      op.kind != OpKind::AVERAGE_POOL_2D && op.kind != OpKind::MAX_POOL_2D)
+    return std::nullopt;
+  const Tensor& input = graph.tensor(kernel.input(graph));
+  const auto shape = fused_window(graph, numerics, kernel);
+  if (!shape || shape->n != 1 || !is_map(input) || input.constant || shape->epilogue.pools()) return std::nullopt;
+  stage.inputs.push_back(
+      {kernel.input(graph), shape->sh, (shape->kh - 1) * shape->dh + 1, shape->pad_top, shape->ih});
+  // Maps that are added to each tile have the output's rows.
+  for (const std::size_t index : kernel.epilogue)
+    for (const TensorId id : graph.ops[index].inputs)
+      if (id != kNoTensor && !graph.tensor(id).constant && std::find(kernel.reads.begin(), kernel.reads.end(), id) != kernel.reads.end()) {
+        if (graph.tensor(id).desc.shape != out) return std::nullopt;
+        stage.inputs.push_back({id, 1, 1, 0, stage.height});
+      }
+  return stage;
+}
+
+Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step) {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const std::size_t n = stages.size();
+  std::vector<std::int64_t> made(n, 0);  // rows of each stage so far
+  // The first row of `tensor` that stages still to come read.
+  const auto still_read = [&](TensorId tensor) {
+    std::int64_t first = kEnd;
+    for (std::size_t s = 0; s < n; ++s)
+      for (const StageInput& in : stages[s].inputs)
+        if (in.tensor == tensor && made[s] < stages[s].height)
+          first = std::min(first, in.rows({made[s], made[s] + 1}).begin);
+    return first;
+  };
+  Stripes out;
+  for (std::int64_t end = 0; end < stages.back().height;) {
+    end = std::min(stages.back().height, end + step);
+    const bool last = end == stages.back().height;
+    std::vector<RowRange> rows(n);
+    std::vector<std::int64_t> goal(n, 0);
+    goal.back() = end;
+    for (std::size_t s = n; s-- > 0;) {
+      goal[s] = std::max(made[s], last ? stages[s].height : goal[s]);
+      rows[s] = {made[s], goal[s]};
+      for (const StageInput& in : stages[s].inputs)
+        for (std::size_t p = 0; p < s; ++p)
+          if (stages[p].output == in.tensor) goal[p] = std::max(goal[p], in.rows(rows[s]).end);
+    }
+    for (std::size_t s = 0; s < n; ++s) {
+      // While a stage runs, it still reads its inputs and its readers' rows are all there.
+      const TensorId tensor = stages[s].output;
+      const std::int64_t first = still_read(tensor);
+      if (first != kEnd && rows[s].end > first)
+        out.rings[tensor] = std::max(out.rings[tensor], rows[s].end - first);
+      made[s] = goal[s];
+    }
+    out.rows.push_back(std::move(rows));
+  }
+  for (std::size_t s = 0; s < n; ++s) {
+    std::int64_t most = 1;
+    for (const auto& rows : out.rows) most = std::max(most, rows[s].end - rows[s].begin);
+    for (auto& rows : out.rows) rows[s].nominal = most;
+    // A stripe is stored whole, also rows that nobody reads (a stride may skip some).
+    if (const auto ring = out.rings.find(stages[s].output); ring != out.rings.end())
+      ring->second = std::max(ring->second, most);
+  }
+  return out;
+}
+
+}  // namespace deputy::delegate
