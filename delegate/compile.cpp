@@ -10,7 +10,6 @@
 #include "delegate/codegen/lower.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/partition/placement.h"
-#include "delegate/partition/schedule.h"
 #include "delegate/passes/check_memory_plan.h"
 #include "delegate/passes/place_buffers.h"
 
@@ -39,11 +38,8 @@ class Compiler {
       return base::Error{base::ErrorKind::kUnsupported, graph_.name,
                          fmt::format("{} operators", graph_.ops.size()),
                          fmt::format("the limit is {}", kMaxOps)};
-    DEPUTY_ASSIGN(placements_, place_ops(graph_, options_));
-    schedule_ = make_schedule(graph_, placements_);
-    if (options_.engine == EnginePolicy::kAuto &&
-        demote_small_groups(graph_, schedule_, placements_))
-      schedule_ = make_schedule(graph_, placements_);
+    DEPUTY_ASSIGN(Placement placement, place(graph_, options_, tilings_));
+    placements_ = std::move(placement.ops), schedule_ = std::move(placement.schedule);
     for (const Group& group : schedule_.groups)
       kernels_.push_back(group.engine == Engine::kNpu
                              ? plan_kernels(graph_, group, options_, tilings_, notes())

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "arch/executable.h"
+#include "arch/host_config.h"
 #include "arch/npu_config.h"
 #include "base/result.h"
 #include "delegate/ir/graph.h"
 #include "delegate/optimisations.h"
+#include "delegate/partition/limits.h"
 #include "delegate/trace.h"
 
 namespace deputy::delegate {
@@ -28,6 +30,9 @@ struct CompileOptions {
   Numerics numerics = Numerics::kTflite;
   EnginePolicy engine = EnginePolicy::kAuto;  ///< kAuto: cheapest by estimate; kNpu: all the NPU can take; kCpu: none
   bool keep_all_tensors = false;              ///< every tensor gets storage of its own, for inspection
+  PlacementLimits placement;                  ///< what the user asks of the placement, under any policy
+  arch::HostConfig host;                      ///< what the CPU's work costs
+  double register_bus_ns = 20;                ///< of one device register access, beside the CPU's own cycles
   std::uint64_t sram_bytes = 1 << 20;         ///< shared SRAM the fast arena may use
   MemoryEstimate memory;
   Optimisations optimisations;

@@ -48,6 +48,10 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   out.npu = options.soc.npu;
   out.numerics = options.numerics;
   out.engine = options.engine;
+  out.placement = options.placement;
+  out.host = options.soc.host;
+  // There through the switch, and one cycle back.
+  out.register_bus_ns = (options.soc.noc.latency + 1) * 1000 / options.soc.noc.clock_mhz;
   out.keep_all_tensors = options.all_tensors;
   out.memory = memory_estimate(options.soc);
   out.sram_bytes = static_cast<std::uint64_t>(options.soc.sram.bytes);

@@ -19,6 +19,7 @@ struct SimulateOptions {
   soc::SocConfig soc;
   Numerics numerics = Numerics::kTflite;
   delegate::EnginePolicy engine = delegate::EnginePolicy::kAuto;
+  delegate::PlacementLimits placement;
   bool timing_only = false;
   bool all_tensors = false;
   bool strict = false;       ///< an operator on the CPU is an error

@@ -1,10 +1,11 @@
-// Which engine runs each operator, and why.
+// Which engine runs each operator, and why; and the steps that follow from it.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "delegate/codegen/tile_search.h"
 #include "delegate/compile.h"
 #include "delegate/ir/graph.h"
 
@@ -21,7 +22,27 @@ struct OpPlacement {
   std::string reason;  ///< why it is on the CPU
 };
 
-/// One entry an operator. Errors: kUnsupported when neither engine takes an operator.
-base::Result<std::vector<OpPlacement>> place_ops(const Graph& graph, const CompileOptions& options);
+struct Group {
+  Engine engine = Engine::kNpu;  ///< kNpu or kCpu
+  std::vector<std::size_t> ops;  ///< in execution order, without aliases
+};
+
+struct Schedule {
+  std::vector<Group> groups;       ///< neighbours have different engines
+  std::vector<std::size_t> order;  ///< all operators, aliases too, in execution order
+};
+
+struct Placement {
+  std::vector<OpPlacement> ops;  ///< one an operator
+  Schedule schedule;
+};
+
+/// Places every operator within the options' limits: under EnginePolicy::kAuto by cost, else and
+/// without that optimisation on the first engine that takes it. With a trace, writes one note a cut
+/// and the cost by component (topic "partition"). Errors: kUnsupported when no engine takes an
+/// operator, or the one it is forced to does not; kUsage when rules contradict each other or name
+/// nothing, or the limits cannot be met.
+base::Result<Placement> place(const Graph& graph, const CompileOptions& options,
+                              TilingCache& tilings);
 
 }  // namespace deputy::delegate

@@ -17,6 +17,8 @@ struct CommonOptions {
   std::string engine = "auto";
   std::string numerics = "tflite";
   bool strict = false;
+  std::vector<std::string> force, deny;
+  std::uint64_t min_partition = 1, max_partitions = UINT64_MAX;
   std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all
   std::string effort = "full";
   delegate::Optimisations optimisations;

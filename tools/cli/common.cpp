@@ -38,6 +38,16 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
   DEPUTY_ASSIGN(auto path, find_soc(common.soc));
   DEPUTY_ASSIGN(out.soc, soc::load_soc_config(path, common.sets));
   out.strict = common.strict;
+  for (const std::string& text : common.force) {
+    DEPUTY_ASSIGN(auto rule, delegate::parse_force(text));
+    out.placement.rules.push_back(std::move(rule));
+  }
+  for (const std::string& text : common.deny) {
+    DEPUTY_ASSIGN(auto rule, delegate::parse_deny(text));
+    out.placement.rules.push_back(std::move(rule));
+  }
+  out.placement.min_partition = common.min_partition;
+  out.placement.max_partitions = common.max_partitions;
   out.sram_limit = common.sram_limit;
   out.optimisations = common.optimisations;
   out.effort = common.effort == "fast" ? delegate::Effort::kFast : delegate::Effort::kFull;
@@ -48,6 +58,16 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
                  : common.numerics == "single" ? Numerics::kSingle
                                                : Numerics::kTflite;
   return out;
+}
+
+base::Status no_placement_options(const CommonOptions& common, const std::string& file) {
+  const CommonOptions none;
+  if (common.force == none.force && common.deny == none.deny &&
+      common.min_partition == none.min_partition && common.max_partitions == none.max_partitions)
+    return {};
+  return base::Error{base::ErrorKind::kUsage, file,
+                     "it is compiled already: its operators have their engines",
+                     "give the model file, or drop --force, --deny, --min-partition, --max-partitions"};
 }
 
 Progress::Progress() : terminal_(isatty(2) != 0), start_(seconds_now()) {}

@@ -18,6 +18,9 @@ base::Status run_comparison(const CommonOptions& common, const RunOptions& optio
 /// Everything but the fields that only `run` has.
 base::Result<SimulateOptions> simulate_options(const CommonOptions& common);
 
+/// An error when options of the placement are given with a file that is compiled already.
+base::Status no_placement_options(const CommonOptions& common, const std::string& file);
+
 /// One line on stderr that replaces itself; silent when stderr is not a terminal, and for the first second.
 class Progress {
  public:

@@ -18,6 +18,7 @@ namespace {
 base::Result<arch::Executable> load_or_compile(const CommonOptions& common, const std::string& file,
                                                delegate::CompileTrace* trace = nullptr) {
   if (file.ends_with(".dexe")) {
+    DEPUTY_TRY(no_placement_options(common, file));
     DEPUTY_ASSIGN(auto bytes, read_file(file));
     return arch::read_executable(bytes, file);
   }

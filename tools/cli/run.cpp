@@ -79,6 +79,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   if (options.timing_only && (!options.output_dir.empty() || !options.expect.empty()))
     return base::Error{base::ErrorKind::kUsage, "--timing-only", "computes no outputs",
                        "drop --output-dir and --expect, or --timing-only"};
+  if (options.model.ends_with(".dexe")) DEPUTY_TRY(no_placement_options(common, options.model));
   DEPUTY_ASSIGN(auto simulate_with, simulate_options(common));
   simulate_with.timing_only = options.timing_only;
   simulate_with.all_tensors = options.all_tensors;

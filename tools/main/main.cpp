@@ -20,6 +20,14 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
   command->add_option("--engine", options.engine, "where operators go: auto, npu (all it can take) or cpu")
       ->check(CLI::IsMember({"auto", "npu", "cpu"}))
       ->capture_default_str();
+  command->add_option("--force", options.force, "put operators on one engine: SOFTMAX=cpu, '#12=npu' or output/name*=cpu (repeatable)")
+      ->group("Placement");
+  command->add_option("--deny", options.deny, "keep operators off the NPU, or off the CPU with NAME=cpu (repeatable)")
+      ->group("Placement");
+  command->add_option("--min-partition", options.min_partition, "operators that an NPU program has at least")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
+      ->group("Placement");
+  command->add_option("--max-partitions", options.max_partitions, "NPU programs at most")->group("Placement");
   command->add_option("--numerics", options.numerics, "rounding rule: tflite, single or fp32")
       ->check(CLI::IsMember({"tflite", "single", "fp32"}))
       ->capture_default_str();

@@ -1,0 +1,75 @@
+#include "delegate/partition/limits.h"
+
+#include <fmt/format.h>
+
+#include "delegate/ir/graph.h"
+
+namespace deputy::delegate {
+namespace {
+
+std::string rule_text(const PlacementRule& rule) {
+  return fmt::format("{} {}={}", rule.deny ? "--deny" : "--force", rule.op,
+                     rule.target == Target::kCpu ? "cpu" : "npu");
+}
+
+bool names(const PlacementRule& rule, const Graph& graph, std::size_t index) {
+  const Op& op = graph.ops[index];
+  if (rule.op == arch::op_name(op.kind) || rule.op == fmt::format("#{}", index)) return true;
+  const std::string& name = graph.tensor(op.outputs[0]).desc.name;
+  if (!rule.op.ends_with('*')) return rule.op == name;
+  return name.starts_with(rule.op.substr(0, rule.op.size() - 1));
+}
+
+base::Result<PlacementRule> parse(const std::string& option, const std::string& text, bool deny) {
+  PlacementRule rule{text, Target::kNpu, deny};
+  // Tensor names may hold '=': only the last one followed by an engine counts.
+  const std::size_t at = text.rfind('=');
+  const std::string engine = at == std::string::npos ? "" : text.substr(at + 1);
+  if (engine == "cpu" || engine == "npu") {
+    rule.op = text.substr(0, at);
+    rule.target = engine == "cpu" ? Target::kCpu : Target::kNpu;
+  } else if (!deny) {
+    return base::Error{base::ErrorKind::kUsage, option + " " + text, "no engine is given",
+                       "write OPERATOR=cpu or OPERATOR=npu"};
+  }
+  if (rule.op.empty())
+    return base::Error{base::ErrorKind::kUsage, option + " " + text, "no operator is given",
+                       "name a kind (SOFTMAX), an index (#12) or an output tensor"};
+  return rule;
+}
+
+}  // namespace
+
+base::Result<PlacementRule> parse_force(const std::string& text) {
+  return parse("--force", text, false);
+}
+base::Result<PlacementRule> parse_deny(const std::string& text) {
+  return parse("--deny", text, true);
+}
+
+base::Result<std::vector<Allowed>> allowed_engines(const Graph& graph,
+                                                   const std::vector<PlacementRule>& rules) {
+  std::vector<Allowed> out(graph.ops.size());
+  for (const PlacementRule& rule : rules) {
+    const bool off_cpu = (rule.target == Target::kCpu) == rule.deny;
+    bool found = false;
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+      if (!names(rule, graph, i)) continue;
+      found = true;
+      Allowed& a = out[i];
+      (off_cpu ? a.cpu : a.npu) = false;
+      (off_cpu ? a.cpu_rule : a.npu_rule) = rule_text(rule);
+      if (!a.cpu && !a.npu)
+        return base::Error{base::ErrorKind::kUsage, op_label(graph, graph.ops[i]),
+                           fmt::format("{} and {} leave no engine", a.npu_rule, a.cpu_rule),
+                           "drop one of them"};
+    }
+    if (!found)
+      return base::Error{base::ErrorKind::kUsage, rule_text(rule), "no operator is called that",
+                         "name a kind (SOFTMAX), an index (#12) or an output tensor; 'deputy "
+                         "inspect' lists them"};
+  }
+  return out;
+}
+
+}  // namespace deputy::delegate
