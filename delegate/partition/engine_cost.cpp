@@ -99,13 +99,15 @@ Cost cpu_cost(const Graph& graph, const Op& op, const CompileOptions& options) {
   // Bytes go in chunks, a few in flight; constants lie in DRAM.
   const Bytes b = bytes_of(graph, op);
   const MemoryEstimate& m = options.memory;
-  const auto moving = [&](std::int64_t bytes, double per_cycle) {
-    const double chunk = options.host.chunk_bytes / per_cycle;
-    const double step = std::max(chunk, (m.latency_cycles + chunk) / options.host.outstanding);
+  const auto moving = [&](std::int64_t bytes, bool sram) {
+    const double latency = sram ? m.sram_latency_cycles : m.dram_latency_cycles;
+    const double chunk =
+        options.host.chunk_bytes / (sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
+    const double step = std::max(chunk, (latency + chunk) / options.host.outstanding);
     return static_cast<double>(bytes) / options.host.chunk_bytes * step * npu_period(options);
   };
-  const double maps = maps_in_sram(b, options) ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle;
-  double transfers = moving(b.maps_in + b.out, maps) + moving(b.constants, m.dram_bytes_per_cycle);
+  double transfers =
+      moving(b.maps_in + b.out, maps_in_sram(b, options)) + moving(b.constants, false);
   double total = 0;
   for (const arch::HostWork& work : arch::host_work(op.kind, op.attrs, inputs, outputs)) {
     const double computing =
@@ -134,7 +136,8 @@ Cost npu_cost(const Graph& graph, const Op& op, const CompileOptions& options,
   const double compute = compute_cycles(graph, op, options) + 3 * options.npu.ctrl.start_cycles;
   const double slowest = std::max({load, store, compute});
   const double ends = (load + store + compute - slowest) / kTiles;
-  const double overhead = 2 * kTiles * rates.setup / 2 + 3 * kTiles * rates.command / 2;
+  const double overhead =
+      kTiles * (rates.ifm_setup + rates.ofm_setup) / 2 + 3 * kTiles * rates.command / 2;
   return rounded((slowest + ends + overhead) * npu_period(options));
 }
 
@@ -149,7 +152,7 @@ Cost npu_launch_cost(const CompileOptions& options) {
   const double driver =
       static_cast<double>(arch::launch_register_accesses(kRegions)) * access +
       static_cast<double>(arch::interrupt_cycles(options.host)) * host_period(options);
-  const double fetch = options.memory.latency_cycles +
+  const double fetch = options.memory.dram_latency_cycles +
                        options.npu.ctrl.fetch_bytes / options.memory.dram_bytes_per_cycle;
   return rounded(driver + fetch * npu_period(options));
 }
