@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/check.h"
 #include "delegate/cascade/plan.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/fusion/cancel_transposes.h"
 #include "delegate/fusion/kernel.h"
+#include "delegate/fusion/views_pass.h"
 #include "delegate/partition/placement.h"
 #include "delegate/passes/check_memory_plan.h"
 #include "delegate/passes/place_buffers.h"
@@ -44,6 +47,9 @@ class Compiler {
       kernels_.push_back(group.engine == Engine::kNpu
                              ? plan_kernels(graph_, group, options_, tilings_, notes())
                              : std::vector<Kernel>());
+    // A view takes an operator out of its program, which would then be smaller than the user allows.
+    if (options_.placement.min_partition <= 1)
+      views_plan_ = plan_views(graph_, options_, placements_, kernels_);
     describe_ops();
     describe_fusion();
     place_tensors();
@@ -81,6 +87,9 @@ class Compiler {
   std::vector<FusionNote>* notes() { return options_.trace ? &fusion_notes_ : nullptr; }
 
   void explain_fusion() {
+    for (const FusionNote& note : views_plan_.notes)
+      options_.trace->notes.push_back(
+          {"views", fmt::format("{}: {}", op_label(graph_, graph_.ops[note.op]), note.text)});
     for (const FusionNote& note : fusion_notes_)
       options_.trace->kernel(static_cast<std::uint32_t>(note.into))
           .notes.push_back(
@@ -93,6 +102,7 @@ class Compiler {
       for (const Kernel& kernel : kernels)
         for (const std::size_t op : kernel.ops)
           if (op != kernel.main) out_.ops[op].fused_into = static_cast<std::int32_t>(kernel.main);
+    for (const std::size_t op : views_plan_.elided) out_.ops[op].aliased = true;
   }
 
   void place_tensors() {
@@ -135,6 +145,7 @@ class Compiler {
   // How the tensors share storage.
   StorageWishes storage_wishes() const {
     StorageWishes wishes;
+    wishes.parts = views_plan_.parts;
     for (const std::size_t index : schedule_.order)
       if (placements_[index].engine == Engine::kAlias)
         wishes.aliases.emplace_back(graph_.ops[index].outputs[0], graph_.ops[index].inputs[0]);
@@ -277,9 +288,11 @@ class Compiler {
   }
 
   void add_npu_step(std::size_t g) {
+    if (kernels_[g].empty()) return;  // views left nothing to do
     ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch});
     Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
-    std::set<TensorId> written, read;
+    std::set<TensorId> written;
+    std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
     std::set<std::uint32_t> outputs;
     arch::Step step;
     step.kind = arch::StepKind::kNpu;
@@ -290,9 +303,11 @@ class Compiler {
       for (const std::size_t op : kernel.ops)
         program.source_ops.push_back(static_cast<std::uint32_t>(op));
       for (const TensorId id : kernel.reads)
-        if (!graph_.tensor(id).constant && read.insert(root(id)).second &&
-            !written.contains(root(id)))
-          step.inputs.push_back(placed(id));
+        if (!graph_.tensor(id).constant && !written.contains(root(id))) {
+          const arch::PlacedTensor& place = out_.tensors[placed(id)];
+          if (read.emplace(place.region, place.offset, place.desc.bytes()).second)
+            step.inputs.push_back(placed(id));
+        }
       for (const TensorId id : kernel.writes) {
         written.insert(root(id));
         const bool used = last_use_[static_cast<std::size_t>(root(id))] > g;
@@ -310,6 +325,7 @@ class Compiler {
   std::vector<OpPlacement> placements_;
   Schedule schedule_;
   std::vector<FusionNote> fusion_notes_;
+  ViewPlan views_plan_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
   std::vector<std::vector<Run>> runs_;        // by group: which kernels run together
   StorageMap storage_;                        // which buffer each tensor lies in
@@ -324,7 +340,15 @@ class Compiler {
 
 base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions& options) {
   DEPUTY_TRY(validate(graph));
-  return Compiler(graph, options).run();
+  std::optional<Graph> without;
+  // A cancelled transpose is an alias, which no rule of the user's can place on an engine.
+  if (options.optimisations.views && !options.keep_all_tensors &&
+      options.engine != EnginePolicy::kCpu && options.placement.rules.empty())
+    without = cancel_transposes(graph);
+  if (!without) return Compiler(graph, options).run();
+  DEPUTY_ASSIGN(arch::Executable out, Compiler(*without, options).run());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) out.ops[i].kind = graph.ops[i].kind;
+  return out;
 }
 
 }  // namespace deputy::delegate

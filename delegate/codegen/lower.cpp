@@ -63,7 +63,7 @@ void lower(Lowering& context, const Kernel& kernel, RowRange rows) {
     case OpKind::TRANSPOSE:
     case OpKind::SPACE_TO_DEPTH:
     case OpKind::DEPTH_TO_SPACE:
-      return lower_copies(context, op);
+      return lower_copies(context, kernel);
     default:
       return lower_table(context, kernel);
   }

@@ -48,7 +48,7 @@ void lower_window(Lowering& context, const Kernel& kernel, RowRange rows);
 void lower_eltwise(Lowering& context, const Kernel& kernel,
                    RowRange rows);  ///< two operands, then tables
 void lower_table(Lowering& context, const Kernel& kernel);  ///< one operand through a 256-entry table
-void lower_copies(Lowering& context, const Op& op);   ///< strided moves
+void lower_copies(Lowering& context, const Kernel& kernel);  ///< strided moves
 void lower_exchange(Lowering& context, const Copy& copy, const Exchange& e);  ///< a transposition
 void lower_pad(Lowering& context, const Op& op);
 void lower_softmax(Lowering& context, const Op& op);  ///< over the last dimension

@@ -20,12 +20,17 @@ Span intersect(Span a, Span b) {
   return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
+// A tensor of rank 4 as it lies, one of another rank dense.
+MapView map4(Lowering& context, TensorId id, const std::int64_t (&size)[4]) {
+  return context.map(id, size[1], size[2], size[3]);
+}
+
 }  // namespace
 
 void lower_pad(Lowering& context, const Op& op) {
   const auto box = pad_box(context.graph, op);
   DEPUTY_CHECK(box, "not a pad");
-  const MemoryRef from = context.memory(op.inputs[0]), to = context.memory(op.outputs[0]);
+  const MapView from = map4(context, op.inputs[0], box->in), to = map4(context, op.outputs[0], box->out);
   const std::int64_t chunk = context.options.npu.spm.bytes / static_cast<std::int64_t>(kSlots) /
                              kBufferAlign * kBufferAlign;
   std::int64_t tile[4] = {1, box->out[1], box->out[2], box->out[3]};
@@ -38,6 +43,8 @@ void lower_pad(Lowering& context, const Op& op) {
   const auto slots =
       context.program.allocate(std::vector<std::int64_t>(kSlots, tile[1] * tile[2] * tile[3]));
 
+  const std::int64_t from_stride[4] = {from.image, from.row, from.pixel, 1},
+                     to_stride[4] = {to.image, to.row, to.pixel, 1};
   std::size_t next = 0;
   std::int64_t at[4];
   for (at[0] = 0; at[0] < box->out[0]; at[0] += tile[0])
@@ -52,8 +59,8 @@ void lower_pad(Lowering& context, const Op& op) {
             data[d] = intersect(out[d], {box->before[d], box->before[d] + box->in[d]});
             inside = inside && data[d].size() == out[d].size();
             any = any && data[d].size() > 0;
-            source = source * box->in[d] + data[d].begin - box->before[d];
-            sink = sink * box->out[d] + at[d];
+            source += (data[d].begin - box->before[d]) * from_stride[d];
+            sink += at[d] * to_stride[d];
           }
           const std::uint32_t spm = slots[next++ % kSlots];
           const std::int64_t pixel = out[3].size(), row = out[2].size() * pixel;
@@ -67,15 +74,14 @@ void lower_pad(Lowering& context, const Op& op) {
             const std::int64_t first =
                 ((data[1].begin - at[1]) * out[2].size() + data[2].begin - at[2]) * pixel +
                 data[3].begin - at[3];
-            context.program.load({from.region, from.offset + static_cast<std::uint64_t>(source)},
+            context.program.load(shifted(from.at, source),
                                  spm + static_cast<std::uint32_t>(first),
                                  {data[1].size(), data[2].size(), data[3].size(),
-                                  box->in[2] * box->in[3], box->in[3], row, pixel},
+                                  from.row, from.pixel, row, pixel},
                                  arch::Traffic::kFeatureMap);
           }
-          context.program.store({to.region, to.offset + static_cast<std::uint64_t>(sink)}, spm,
-                                Box::dense(out[1].size(), out[2].size(), pixel,
-                                           box->out[2] * box->out[3], box->out[3]));
+          context.program.store(shifted(to.at, sink), spm,
+                                Box::dense(out[1].size(), out[2].size(), pixel, to.row, to.pixel));
         }
 }
 

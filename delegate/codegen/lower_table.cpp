@@ -1,8 +1,8 @@
-// One-operand operators as a table: load a run of bytes, map it in place, store it.
+// One-operand operators as a table: load a run of bytes, map it in place, store it. Dense or strided alike.
 #include <algorithm>
 
 #include "base/check.h"
-#include "delegate/codegen/epilogue.h"
+#include "delegate/codegen/copy_emitter.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/ops/operands.h"
 
@@ -27,30 +27,10 @@ void lower_table(Lowering& context, const Kernel& kernel) {
   const std::int8_t flip = is_u8(context.tensor(last)) ? -128 : 0;
   for (std::size_t index = 0; index < bytes.size(); ++index)
     bytes[index ^ (is_u8(in) ? 0x80 : 0)] = static_cast<std::int8_t>((*finish.table)[index] ^ flip);
-  const MemoryRef table_at = table_constant(context, bytes);
-  const MemoryRef from = context.memory(op.inputs[0]), to = context.memory(last);
-
-  // Three runs in flight (arriving, in work, leaving); small maps are not cut into more than four.
-  constexpr std::int64_t kSlots = 3;
-  const std::int64_t total = in.desc.elements();
-  const std::int64_t limit =
-      (context.options.npu.spm.bytes - 256) / kSlots / kBufferAlign * kBufferAlign;
-  const std::int64_t run =
-      std::min(limit, align_up(std::max<std::int64_t>(1024, (total + 3) / 4), kBufferAlign));
-  const auto slots = context.program.allocate(std::vector<std::int64_t>{256, run, run, run});
-  context.program.load(table_at, slots[0], Box::bytes(256), arch::Traffic::kParams);
-  for (std::int64_t at = 0, i = 0; at < total; at += run, ++i) {
-    const std::int64_t count = std::min(run, total - at);
-    const std::uint32_t spm = slots[static_cast<std::size_t>(1 + i % kSlots)];
-    context.program.load({from.region, from.offset + static_cast<std::uint64_t>(at)}, spm,
-                         Box::bytes(count), arch::Traffic::kFeatureMap);
-    arch::Lut lut;
-    lut.ifm_addr = lut.ofm_addr = spm, lut.count = static_cast<std::uint32_t>(count),
-    lut.lut_addr = slots[0];
-    context.program.emit(lut);
-    context.program.store({to.region, to.offset + static_cast<std::uint64_t>(at)}, spm,
-                          Box::bytes(count));
-  }
+  // Small maps are not cut into more than four runs.
+  const std::int64_t run = std::max<std::int64_t>(1024, (in.desc.elements() + 3) / 4);
+  const TensorView from = context.view(op.inputs[0]), to = context.view(last);
+  CopyEmitter(context, run, bytes).emit(from.at, to.at, view_dims(in.desc.shape, from, to));
 }
 
 }  // namespace deputy::delegate

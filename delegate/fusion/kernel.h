@@ -21,6 +21,8 @@ struct Kernel {
   std::vector<std::size_t> epilogue;  ///< what follows on each tile of its output, in order
 
   const Op& main_op(const Graph& graph) const { return graph.ops[main]; }
+  std::vector<TensorId> views;  ///< operands or results of a copying operator that need no copy
+
   /// The feature map that the main operator reads (the PAD's when there is one).
   TensorId input(const Graph& graph) const { return graph.ops[pad.value_or(main)].inputs[0]; }
   /// What the last operator writes.

@@ -11,19 +11,6 @@ namespace {
 using arch::OpKind;
 using Copies = std::optional<std::vector<Copy>>;
 
-void simplify(Copy& copy) {
-  std::vector<CopyDim> out;
-  for (const CopyDim& d : copy.dims) {
-    if (d.size == 1) continue;
-    if (!out.empty() && out.back().from == d.from * d.size && out.back().to == d.to * d.size)
-      out.back() = {out.back().size * d.size, d.from, d.to};
-    else
-      out.push_back(d);
-  }
-  if (out.empty() || out.back().from != 1 || out.back().to != 1) out.push_back({1, 1, 1});
-  copy.dims = std::move(out);
-}
-
 std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
   std::int64_t p = 1;
   for (std::size_t i = begin; i < end; ++i) p *= shape[i];
@@ -60,36 +47,35 @@ Copies split(const Graph& graph, const Op& op) {
 }
 
 // A box of the input, read with a step along each dimension.
-Copies box(const Graph& graph, const Op& op, const std::vector<std::int64_t>& begin,
-           const std::vector<std::int64_t>& step, const std::vector<std::int64_t>& size) {
+Copies box(const Graph& graph, const Op& op) {
+  const auto b = slice_box(graph, op);
+  if (!b) return std::nullopt;
   const Tensor &in = graph.tensor(op.inputs[0]), &out = graph.tensor(op.outputs[0]);
   const std::vector<std::int64_t> from = byte_strides(in.desc.shape);
   Copy copy{op.inputs[0], op.outputs[0], 0, 0, {}};
   std::int64_t stride = out.desc.elements(), total = 1;
   for (std::size_t i = 0; i < rank(in); ++i) {
-    if (size[i] < 1 || begin[i] < 0 || begin[i] + (size[i] - 1) * step[i] >= dim(in, i))
-      return std::nullopt;
-    total *= size[i];
-    if (stride % size[i] != 0) return std::nullopt;
-    stride /= size[i];
-    copy.from_offset += begin[i] * from[i];
-    copy.dims.push_back({size[i], from[i] * step[i], stride});
+    total *= b->size[i];
+    if (stride % b->size[i] != 0) return std::nullopt;
+    stride /= b->size[i];
+    copy.from_offset += b->begin[i] * from[i];
+    copy.dims.push_back({b->size[i], from[i] * b->step[i], stride});
   }
   if (total != out.desc.elements()) return std::nullopt;
   return std::vector<Copy>{copy};
 }
 
-Copies slice(const Graph& graph, const Op& op) {
+std::optional<SliceBox> slice(const Graph& graph, const Op& op) {
   const Tensor& in = graph.tensor(op.inputs[0]);
   const auto begin = constant_ints(graph, op.inputs[1]);
   auto size = constant_ints(graph, op.inputs[2]);
   if (!begin || !size || begin->size() != rank(in) || size->size() != rank(in)) return std::nullopt;
   for (std::size_t i = 0; i < rank(in); ++i)
     if ((*size)[i] == -1) (*size)[i] = dim(in, i) - (*begin)[i];
-  return box(graph, op, *begin, std::vector<std::int64_t>(rank(in), 1), *size);
+  return SliceBox{*begin, std::vector<std::int64_t>(rank(in), 1), *size};
 }
 
-Copies strided_slice(const Graph& graph, const Op& op) {
+std::optional<SliceBox> strided_slice(const Graph& graph, const Op& op) {
   const Tensor& in = graph.tensor(op.inputs[0]);
   const auto begins = constant_ints(graph, op.inputs[1]), ends = constant_ints(graph, op.inputs[2]);
   const auto steps = constant_ints(graph, op.inputs[3]);
@@ -112,7 +98,7 @@ Copies strided_slice(const Graph& graph, const Op& op) {
     if (op.attrs.shrink_axis_mask >> i & 1) end = begin[i] + 1;
     size[i] = (end - begin[i] + step[i] - 1) / step[i];
   }
-  return box(graph, op, begin, step, size);
+  return SliceBox{begin, step, size};
 }
 
 Copies transpose(const Graph& graph, const Op& op) {
@@ -173,9 +159,8 @@ Copies raw_copies(const Graph& graph, const Op& op) {
     case OpKind::SPLIT_V:
       return split(graph, op);
     case OpKind::SLICE:
-      return slice(graph, op);
     case OpKind::STRIDED_SLICE:
-      return strided_slice(graph, op);
+      return box(graph, op);
     case OpKind::TRANSPOSE:
       return transpose(graph, op);
     case OpKind::SPACE_TO_DEPTH:
@@ -188,10 +173,36 @@ Copies raw_copies(const Graph& graph, const Op& op) {
 
 }  // namespace
 
+std::vector<CopyDim> simplified(const std::vector<CopyDim>& dims) {
+  std::vector<CopyDim> out;
+  for (const CopyDim& d : dims) {
+    if (d.size == 1) continue;
+    if (!out.empty() && out.back().from == d.from * d.size && out.back().to == d.to * d.size)
+      out.back() = {out.back().size * d.size, d.from, d.to};
+    else
+      out.push_back(d);
+  }
+  if (out.empty() || out.back().from != 1 || out.back().to != 1) out.push_back({1, 1, 1});
+  return out;
+}
+
+std::optional<SliceBox> slice_box(const Graph& graph, const Op& op) {
+  std::optional<SliceBox> box;
+  if (op.kind == OpKind::SLICE) box = slice(graph, op);
+  if (op.kind == OpKind::STRIDED_SLICE) box = strided_slice(graph, op);
+  if (!box) return std::nullopt;
+  const Tensor& in = graph.tensor(op.inputs[0]);
+  for (std::size_t i = 0; i < rank(in); ++i)
+    if (box->size[i] < 1 || box->begin[i] < 0 ||
+        box->begin[i] + (box->size[i] - 1) * box->step[i] >= dim(in, i))
+      return std::nullopt;
+  return box;
+}
+
 std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op) {
   Copies out = raw_copies(graph, op);
   if (out)
-    for (Copy& copy : *out) simplify(copy);
+    for (Copy& copy : *out) copy.dims = simplified(copy.dims);
   return out;
 }
 

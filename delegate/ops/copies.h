@@ -21,6 +21,17 @@ struct Copy {
   std::vector<CopyDim> dims;
 };
 
+/// The same loops without dimensions of size 1 and without one that continues the next; the last one contiguous
+/// on both sides.
+std::vector<CopyDim> simplified(const std::vector<CopyDim>& dims);
+
+/// SLICE and STRIDED_SLICE: what they take along each dimension of the input. nullopt for any other operator, or
+/// when it is not constant or leaves the input.
+struct SliceBox {
+  std::vector<std::int64_t> begin, step, size;
+};
+std::optional<SliceBox> slice_box(const Graph& graph, const Op& op);
+
 /// The copies that compute `op`, simplified (no dimension of size 1, none that continues the next,
 /// the last one contiguous on both sides), or nullopt when it is no such operator, its operands are
 /// not constant, or they make no sense. Every tensor's elements must be one byte.

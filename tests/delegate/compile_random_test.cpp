@@ -81,7 +81,7 @@ TEST_CASE("the hostile orders notice missing waits") {
     options.engine = EnginePolicy::kNpu;
     auto executable = compile(graph, options);
     REQUIRE(executable.ok());
-    if (!executable->ops[0].on_npu) continue;
+    if (!executable->ops[0].on_npu || executable->programs.empty()) continue;  // views need none
     const auto inputs = testing::random_inputs(graph, seed);
     const auto expected = test::ExecutableRunner(*executable).run(inputs);
     const auto& bytes = expected[0];

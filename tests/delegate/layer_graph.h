@@ -54,6 +54,13 @@ class LayerGraph {
     graph_.ops.push_back({kind, attrs, inputs, {out}, static_cast<std::int32_t>(graph_.ops.size())});
     return out;
   }
+  std::vector<TensorId> op_many(arch::OpKind kind, const std::vector<TensorId>& inputs,
+                                const std::vector<Shape>& shapes, Quant q, const arch::OpAttrs& attrs) {
+    std::vector<TensorId> out;
+    for (const Shape& shape : shapes) out.push_back(map(shape, q));
+    graph_.ops.push_back({kind, attrs, inputs, out, static_cast<std::int32_t>(graph_.ops.size())});
+    return out;
+  }
   /// A one-operand operator.
   TensorId unary(arch::OpKind kind, TensorId x, Quant q, const arch::OpAttrs& attrs = {}) {
     return op(kind, {x}, shape(x), q, attrs);
