@@ -162,7 +162,7 @@ TEST_CASE("a trace has one reason a cut, and costs that add up to the estimate")
 
 TEST_CASE("random graphs under random rules and limits: valid steps, equal outputs") {
   int compiled = 0, refused = 0;
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
     INFO("seed " << seed);
     const Graph graph = graphs::random_graph(seed);
     std::vector<graphs::Setting> all = graphs::settings(seed, 0, 1);
@@ -200,8 +200,8 @@ TEST_CASE("random graphs under random rules and limits: valid steps, equal outpu
     INFO((failure ? failure->text : ""));
     REQUIRE_FALSE(failure);
   }
-  CHECK(compiled > 100);
-  CHECK(refused > 20);
+  CHECK(compiled > 30);
+  CHECK(refused > 5);
 }
 
 }  // namespace deputy::delegate
