@@ -130,13 +130,12 @@ double weight_runs(const WindowShape& s, std::int64_t outputs, std::int64_t chan
 
 // Lower bound of the cycles: the busiest of the three queues, plus filling and draining the
 // pipeline.
-double bound_cycles(const WindowShape& s, const Tiling& t, const CutFacts& facts,
-                    const TransferRates& rates) {
+double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& b,
+                    const CutFacts& facts, const TransferRates& rates) {
   const std::int64_t ny = ceil_div(s.oh, t.toh), nx = ceil_div(s.ow, t.tow),
                      no = ceil_div(s.oc, t.toc);
   const std::int64_t nk = s.kind == WindowKind::kConv ? ceil_div(s.ic, t.tic) : 1,
                      ns = s.n * ny * nx;
-  const WindowBuffers b = window_buffers(s, t);
   const double tiles = static_cast<double>(ns * no * nk);
 
   double ifm_bytes =
@@ -239,8 +238,9 @@ void add_slot_choices(const WindowShape& s, Tiling t, const CutFacts& facts,
     t.w_slots = c.w, t.ifm_slots = c.ifm, t.ofm_slots = c.ofm;
     for (const std::int64_t maps : {2, 1}) {
       t.map_slots = maps;
-      if (window_buffers(s, t).total() > npu.spm.bytes) continue;
-      out.push_back({t, bound_cycles(s, t, facts, rates), 0});
+      const WindowBuffers buffers = window_buffers(s, t);
+      if (buffers.total() > npu.spm.bytes) continue;
+      out.push_back({t, bound_cycles(s, t, buffers, facts, rates), 0});
       if (s.epilogue.maps == 0) break;
     }
   }
