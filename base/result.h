@@ -20,6 +20,9 @@ enum class ErrorKind : int {
   kIo = 7,             ///< a file could not be read or written
   kMismatch = 8,       ///< outputs differ from the expected ones, or the books do not balance
   kInput = 9,          ///< an input tensor has the wrong size, type or shape
+  kBusy = 10,          ///< nothing is wrong, but no room now: wait for a fence and try again
+  kDeadline = 11,      ///< the caller's deadline passed
+  kCancelled = 12,     ///< the caller gave the work up
 };
 
 struct Error {

@@ -25,6 +25,14 @@ inline void wait_on(const sc_core::sc_event& e, const sc_core::sc_time& time_out
   count_kernel_event();
   sc_core::wait(time_out, e);
 }
+inline void wait_on(const sc_core::sc_event_or_list& events) {
+  count_kernel_event();
+  sc_core::wait(events);
+}
+inline void wait_on(const sc_core::sc_event_or_list& events, const sc_core::sc_time& time_out) {
+  count_kernel_event();
+  sc_core::wait(time_out, events);
+}
 /// Until the absolute time `t`; returns at once when it has passed.
 inline void wait_until(const sc_core::sc_time& t) {
   if (t > sc_core::sc_time_stamp()) wait_for(t - sc_core::sc_time_stamp());

@@ -96,19 +96,25 @@ void TlmPort::maintain(std::uint64_t address, std::uint64_t bytes) {
 void TlmPort::clean(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
 void TlmPort::invalidate(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
 
-bool TlmPort::wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
-  while (!(intc_.pending() >> line & 1)) {
+std::uint32_t TlmPort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) {
+  const std::uint64_t wakes = wakes_;
+  while ((intc_.pending() & lines) == 0) {
     const std::uint64_t now = now_ps();
-    if (now >= deadline_ps) return false;
+    if (now >= deadline_ps || wakes != wakes_) return 0;
     // A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in which nothing
     // else can happen ends instead of leaping there.
     if (deadline_ps - now >= std::uint64_t{1} << 62)
-      sim::wait_on(intc_.raised());
+      sim::wait_on(intc_.raised() | woken_);
     else
-      sim::wait_on(intc_.raised(), sim::from_ps(deadline_ps - now));
+      sim::wait_on(intc_.raised() | woken_, sim::from_ps(deadline_ps - now));
   }
   spend(arch::interrupt_cycles(config_));
-  return true;
+  return intc_.pending() & lines;
+}
+
+void TlmPort::wake_waiters() {
+  ++wakes_;
+  woken_.notify(sc_core::SC_ZERO_TIME);
 }
 
 std::uint64_t TlmPort::now_ps() { return sim::to_ps(sc_core::sc_time_stamp()); }

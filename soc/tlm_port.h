@@ -31,7 +31,8 @@ class TlmPort : public HwPort {
   void free(const SharedMemory& memory) override;
   void clean(std::uint64_t address, std::uint64_t bytes) override;
   void invalidate(std::uint64_t address, std::uint64_t bytes) override;
-  bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) override;
+  std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override;
+  void wake_waiters() override;
   std::uint64_t now_ps() override;
   void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) override;
   bool functional() const override { return functional_; }
@@ -55,6 +56,8 @@ class TlmPort : public HwPort {
   Memory &sram_, &dram_;
   Heap sram_heap_, dram_heap_;
   bool functional_;
+  sc_core::sc_event woken_;
+  std::uint64_t wakes_ = 0;
   std::uint64_t bus_errors_ = 0, busy_ps_ = 0, register_reads_ = 0, register_writes_ = 0, maintained_lines_ = 0;
 };
 

@@ -138,8 +138,8 @@ void FakePort::run_events_until(std::uint64_t time) {
   now_ = std::max(now_, time);
 }
 
-bool FakePort::wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
-  const auto pending = [&] { return (devices_[kIntc].get(intc_reg::kPending) >> line & 1) != 0; };
+std::uint32_t FakePort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) {
+  const auto pending = [&] { return devices_[kIntc].get(intc_reg::kPending) & lines; };
   while (!pending() && !events_.empty() && events_.begin()->first <= deadline_ps)
     run_events_until(events_.begin()->first);
   if (!pending()) run_events_until(deadline_ps);

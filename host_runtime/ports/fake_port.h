@@ -77,7 +77,8 @@ class FakePort : public HwPort {
   void invalidate(std::uint64_t address, std::uint64_t bytes) override {
     maintenance.push_back({false, address, bytes});
   }
-  bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) override;
+  std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override;
+  void wake_waiters() override {}  // one thread
   std::uint64_t now_ps() override { return now_; }
   void charge(CpuKernel kernel, std::uint64_t amount,
               std::span<const MemoryTouch> touches) override {

@@ -48,9 +48,21 @@ class HwPort {
   virtual void clean(std::uint64_t address, std::uint64_t bytes) = 0;
   virtual void invalidate(std::uint64_t address, std::uint64_t bytes) = 0;
 
-  /// Blocks until interrupt line `line` (arch::IrqLine) is pending or the deadline (absolute, now_ps() scale)
-  /// passes; false on a time-out. Does not acknowledge: the driver does, at the device and the controller.
-  virtual bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) = 0;
+  /// Blocks until an interrupt line of `lines` (bit n: arch::IrqLine n) is pending or the deadline (absolute, now_ps()
+  /// scale) passes; answers the pending ones. 0: a time-out, or wake_waiters() was called meanwhile, or another host
+  /// thread was faster: look again at what was waited for. Does not acknowledge: the driver does, at the device and
+  /// the controller.
+  virtual std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) = 0;
+  /// The same for one line, through everything but a time-out (false).
+  bool wait_irq(std::uint32_t line, std::uint64_t deadline_ps) {
+    do {
+      if (wait_irqs(1u << line, deadline_ps) != 0) return true;
+    } while (now_ps() < deadline_ps);
+    return false;
+  }
+  /// Makes every other host thread that is inside wait_irqs() return. What they wait for may have been taken from the
+  /// device and acknowledged by this thread.
+  virtual void wake_waiters() = 0;
 
   /// Time since the port came up, in picoseconds.
   virtual std::uint64_t now_ps() = 0;
