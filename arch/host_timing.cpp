@@ -171,4 +171,8 @@ u64 interrupt_cycles(const HostConfig& host) {
   return static_cast<u64>(host.interrupt_entry) + static_cast<u64>(host.context_switch);
 }
 
+std::uint64_t launch_cycles(const HostConfig& host, std::uint64_t bytes) {
+  return host_cycles(host, CpuKernel::kCopy, bytes) + maintenance_cycles(host, 0, bytes);
+}
+
 }  // namespace deputy::arch

@@ -35,14 +35,11 @@ std::uint64_t maintained_lines(const HostConfig& host, std::uint64_t address, st
 /// Host cycles from a finished job's interrupt to the thread that waits for it.
 std::uint64_t interrupt_cycles(const HostConfig& host);
 
-/// Register accesses of the driver for one job that succeeds: `regions` bound regions are
-/// programmed (three registers each), the stream and the doorbell written, the interrupt serviced,
-/// the outcome read.
-constexpr std::uint64_t launch_register_accesses(std::uint64_t regions) {
-  constexpr std::uint64_t kSubmit = 5;  // STATUS, QBASE (2), QSIZE, CMD
-  constexpr std::uint64_t kService =
-      5;  // IRQ_STATUS, its acknowledgement, the controller's, IRQ_STATUS, STATUS
-  return kSubmit + 3 * regions + kService;
-}
+/// Register accesses of the driver for one job that succeeds: the doorbell; the interrupt's cause read and
+/// acknowledged at the queue manager and at the controller, and looked at again; HEAD read.
+inline constexpr std::uint64_t kLaunchRegisterAccesses = 6;
+
+/// Host cycles to write a ring entry of `bytes` at a line's beginning and to clean it out of the cache.
+std::uint64_t launch_cycles(const HostConfig& host, std::uint64_t bytes);
 
 }  // namespace deputy::arch

@@ -108,7 +108,7 @@ struct RegisterInfo {
   X(kRing##N##Config, "RING" #N "_CONFIG", O + 0x0C, kRw, 0, 0x00000F31, "bit 0 enable (a rising edge sets HEAD = TAIL = 0), 5:4 priority (3 first), 11:8 IOMMU context") \
   X(kRing##N##Tail, "RING" #N "_TAIL", O + 0x10, kRw, 0, 0xFFFFFFFF, "doorbell: entries written by the driver; more than ENTRIES ahead of HEAD halts the ring") \
   X(kRing##N##Head, "RING" #N "_HEAD", O + 0x14, kRo, 0, 0xFFFFFFFF, "entries finished")                           \
-  X(kRing##N##Ctrl, "RING" #N "_CTRL", O + 0x18, kWo, 0, 0x00000007, "bit 0 retry the head entry of a halted ring, 1 skip it: its signals fail, 2 abort the running job: the ring halts") \
+  X(kRing##N##Ctrl, "RING" #N "_CTRL", O + 0x18, kWo, 0, 0x00000007, "bit 0 retry the head entry of a halted ring, reading it again, 1 skip it: its signals fail, 2 abort the running job: the ring halts") \
   X(kRing##N##Status, "RING" #N "_STATUS", O + 0x1C, kRo, 0, 0x0000FFFF, "2:0 RingState, 15:8 RingCause of the last halt") \
   X(kRing##N##ErrInfo, "RING" #N "_ERR_INFO", O + 0x20, kRo, 0, 0xFFFFFFFF, "the engine's own account: 7:0 opcode, 23:8 tag, 31:24 error cause") \
   X(kRing##N##ErrAddrLo, "RING" #N "_ERR_ADDR_LO", O + 0x24, kRo, 0, 0xFFFFFFFF, "address of the fault, low half")  \

@@ -95,6 +95,8 @@ void QueueManager::control(std::uint32_t ring, std::uint32_t value) {
   }
   if (state(ring) != RingState::kHalted || !(get(reg::kRing0Config, ring) & 1)) return;
   if (value & (kRetry | kSkip)) set_state(ring, RingState::kWaiting);
+  // A retry reads the entry again: the driver may have mended or replaced it.
+  if ((value & (kRetry | kSkip)) == kRetry) rings_[ring] = {};
   if ((value & kSkip) && get(reg::kRing0Head, ring) != get(reg::kRing0Tail, ring)) {
     if (rings_[ring].entry) finish(ring, false, SyncFailure::kJobFailed);
     else set(reg::kRing0Head, ring, get(reg::kRing0Head, ring) + 1);

@@ -74,7 +74,8 @@ base::Status check_strict(const arch::Executable& executable) {
 base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, const std::string& name,
                          const SimulateOptions& options, const std::vector<std::vector<std::uint8_t>>& inputs,
                          Simulation& out) {
-  DEPUTY_ASSIGN(auto session, host_runtime::Session::load(port, file, name));
+  host_runtime::Device device(port, {});
+  DEPUTY_ASSIGN(auto session, host_runtime::Session::load(device, file, name));
   const auto wall = std::chrono::steady_clock::now();
   DEPUTY_TRY(session->run(inputs));
   out.inference_wall_ms =

@@ -6,6 +6,7 @@
 
 #include "arch/host_timing.h"
 #include "arch/npu_timing.h"
+#include "arch/queue_entry.h"
 #include "delegate/ops/window_ops.h"
 
 namespace deputy::delegate {
@@ -146,14 +147,17 @@ Cost npu_compute_cost(const Graph& graph, const Op& op, const CompileOptions& op
 }
 
 Cost npu_launch_cost(const CompileOptions& options) {
-  constexpr std::uint64_t kRegions = 3;
   const double access =
       options.host.register_access * host_period(options) + options.register_bus_ns * 1000;
   const double driver =
-      static_cast<double>(arch::launch_register_accesses(kRegions)) * access +
-      static_cast<double>(arch::interrupt_cycles(options.host)) * host_period(options);
-  const double fetch = options.memory.dram_latency_cycles +
-                       options.npu.ctrl.fetch_bytes / options.memory.dram_bytes_per_cycle;
+      static_cast<double>(arch::kLaunchRegisterAccesses) * access +
+      static_cast<double>(arch::launch_cycles(options.host, arch::kQueueEntryBytes) +
+                          arch::interrupt_cycles(options.host)) *
+          host_period(options);
+  // The queue manager reads the entry, then the command processor the stream.
+  const double fetch = 2 * options.memory.dram_latency_cycles +
+                       (arch::kQueueEntryBytes + options.npu.ctrl.fetch_bytes) /
+                           options.memory.dram_bytes_per_cycle;
   return rounded(driver + fetch * npu_period(options));
 }
 

@@ -55,4 +55,16 @@ base::Result<std::uint32_t> IntcDriver::wait(arch::IrqLine line, std::uint64_t i
   return std::uint32_t{0};
 }
 
+std::uint32_t IntcDriver::take(arch::IrqLine line, std::uint64_t irq_status) {
+  std::uint32_t causes = 0;
+  for (int round = 0; round < kServiceRounds; ++round) {
+    const std::uint32_t now = port_.read32(irq_status);
+    if (now != 0) port_.write32(irq_status, now);
+    if (now != 0 || round == 0) acknowledge(line);
+    if (now == 0) break;
+    causes |= now;
+  }
+  return causes;
+}
+
 }  // namespace deputy::host_runtime

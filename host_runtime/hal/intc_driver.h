@@ -32,6 +32,9 @@ class IntcDriver {
   base::Result<std::uint32_t> wait(arch::IrqLine line, std::uint64_t irq_status,
                                    std::uint64_t deadline_ps);
 
+  /// Acknowledges what a device has raised, without waiting, in the same order. Answers its causes.
+  std::uint32_t take(arch::IrqLine line, std::uint64_t irq_status);
+
   std::uint64_t spurious() const { return spurious_; }
 
  private:

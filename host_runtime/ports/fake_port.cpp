@@ -13,7 +13,8 @@ namespace npu_reg = arch::npu_reg;
 namespace dma_reg = arch::dma_reg;
 namespace intc_reg = arch::intc_reg;
 
-constexpr std::uint64_t kBases[] = {arch::kNpuBase, arch::kDmaBase, arch::kIntcBase};
+constexpr std::uint64_t kBases[] = {arch::kNpuBase,      arch::kDmaBase,      arch::kIntcBase,
+                                      arch::kNpuQueueBase, arch::kDmaQueueBase, arch::kSyncBase};
 constexpr std::uint64_t kDeviceBytes = 0x1000;
 }  // namespace
 
@@ -21,6 +22,9 @@ FakePort::FakePort(const arch::NpuConfig& npu) : npu_(npu) {
   devices_.emplace_back(arch::npu_registers());
   devices_.emplace_back(arch::dma_registers());
   devices_.emplace_back(arch::intc_registers());
+  devices_.emplace_back(arch::queue_registers());
+  devices_.emplace_back(arch::queue_registers());
+  devices_.emplace_back(arch::sync_registers());
   reset_device(kNpu);
 }
 
@@ -34,6 +38,7 @@ void FakePort::set(Device device, std::uint32_t offset, std::uint32_t value) {
 }
 
 void FakePort::finish(Device device, std::uint32_t error) {
+  if (end_job(device, error)) return update_lines();
   const bool npu = device == kNpu;
   set(device, npu ? npu_reg::kStatus : dma_reg::kStatus,
       error == 0 ? arch::kStatusDone : arch::kStatusError | error << 8);
@@ -51,7 +56,7 @@ std::uint8_t* FakePort::at(std::uint64_t address, std::uint64_t bytes) {
 }
 
 bool FakePort::find(std::uint64_t address, Place& place) {
-  for (const Device device : {kNpu, kDma, kIntc}) {
+  for (const Device device : {kNpu, kDma, kIntc, kNpuQueue, kDmaQueue, kSync}) {
     if (address < kBases[device] || address >= kBases[device] + kDeviceBytes) continue;
     place = {device, static_cast<std::uint32_t>(address - kBases[device])};
     if (devices_[device].find(place.offset)) return true;
@@ -73,8 +78,13 @@ void FakePort::write32(std::uint64_t address, std::uint32_t value) {
   run_events_until(now_ + kRegisterPs);
   Place place;
   if (!find(address, place)) return;
+  const std::uint32_t before = devices_[place.device].get(place.offset);
   devices_[place.device].bus_write(place.offset, value);
-  if (place.device == kIntc) {
+  if (place.device == kNpuQueue || place.device == kDmaQueue) {
+    write_queue(place.device, place.offset, value, before);
+  } else if (place.device == kSync) {
+    write_sync(place.offset, value);
+  } else if (place.device == kIntc) {
     write_controller(place.offset, value);
   } else {
     const bool npu = place.device == kNpu;
@@ -115,6 +125,7 @@ void FakePort::reset_device(Device device) {
 }
 
 void FakePort::update_lines() {
+  publish_timelines();
   const auto level = [&](Device device, std::uint32_t status, std::uint32_t enable) {
     return (devices_[device].get(status) & devices_[device].get(enable)) != 0 ? 1u : 0u;
   };
@@ -122,7 +133,13 @@ void FakePort::update_lines() {
   const std::uint32_t raw = level(kNpu, npu_reg::kIrqStatus, npu_reg::kIrqEnable)
                                 << static_cast<int>(arch::IrqLine::kNpu) |
                             level(kDma, dma_reg::kIrqStatus, dma_reg::kIrqEnable)
-                                << static_cast<int>(arch::IrqLine::kDma);
+                                << static_cast<int>(arch::IrqLine::kDma) |
+                            level(kNpuQueue, arch::queue_reg::kIrqStatus, arch::queue_reg::kIrqEnable)
+                                << static_cast<int>(arch::IrqLine::kNpuQueue) |
+                            level(kDmaQueue, arch::queue_reg::kIrqStatus, arch::queue_reg::kIrqEnable)
+                                << static_cast<int>(arch::IrqLine::kDmaQueue) |
+                            level(kSync, arch::sync_reg::kIrqStatus, arch::sync_reg::kIrqEnable)
+                                << static_cast<int>(arch::IrqLine::kSync);
   const std::uint32_t rising = raw & ~intc.get(intc_reg::kRaw) & intc.get(intc_reg::kEnable);
   intc.set(intc_reg::kRaw, raw);
   if (!lose_interrupts_) intc.set(intc_reg::kPending, intc.get(intc_reg::kPending) | rising);

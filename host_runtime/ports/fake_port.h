@@ -1,12 +1,14 @@
 // A HwPort without hardware, for unit tests: byte arrays for memory, register files with the
-// documented access rules for the NPU, the DMA engine and the interrupt controller, and virtual
-// time. What a device does is scripted by the test: hooks on register accesses, and events at a
-// later time.
+// documented access rules for the NPU, the DMA engine, the interrupt controller, the queue managers and the sync unit,
+// and virtual time. What an engine does is scripted by the test: hooks on register accesses, and events at a later
+// time. Rings and timelines work as docs/queues.md says (fake_queues.cpp): a job from a ring programs the engine's
+// registers and calls the hook of its CMD register, and finish() ends it.
 //
 // Time: a register access takes kRegisterPs, cache maintenance and CPU work nothing, wait_irq()
 // until the interrupt or the deadline. Everything is deterministic.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,7 +16,9 @@
 
 #include "arch/memory_map.h"
 #include "arch/npu_config.h"
+#include "arch/queue_entry.h"
 #include "arch/register_file.h"
+#include "arch/registers.h"
 #include "deputy/hw_port.h"
 
 namespace deputy::host_runtime {
@@ -22,7 +26,7 @@ namespace deputy::host_runtime {
 class FakePort : public HwPort {
  public:
   static constexpr std::uint64_t kRegisterPs = 10'000;
-  enum Device { kNpu, kDma, kIntc };
+  enum Device { kNpu, kDma, kIntc, kNpuQueue, kDmaQueue, kSync };
   using Hook = std::function<void(std::uint32_t value)>;
 
   explicit FakePort(const arch::NpuConfig& npu = {});
@@ -93,6 +97,19 @@ class FakePort : public HwPort {
   };
   bool find(std::uint64_t address, Place& place);
   void reset_device(Device device);
+  // fake_queues.cpp
+  void write_queue(Device queue, std::uint32_t offset, std::uint32_t value, std::uint32_t before);
+  void publish_timelines();
+  void write_sync(std::uint32_t offset, std::uint32_t value);
+  arch::QueueEntry head(Device queue, std::uint32_t ring);
+  void run_queue(Device queue);
+  bool run_head(Device queue, std::uint32_t ring);
+  void start_job(Device queue, std::uint32_t ring, const arch::QueueEntry& entry);
+  void end_entry(Device queue, std::uint32_t ring, const arch::QueueEntry& entry, bool success, std::uint32_t failure);
+  void halt(Device queue, std::uint32_t ring, std::uint32_t cause, std::uint32_t info);
+  void signal(std::uint32_t timeline, std::uint64_t value);
+  void fail(std::uint32_t timeline, std::uint32_t failure);
+  bool end_job(Device engine, std::uint32_t error);
   void write_controller(std::uint32_t offset, std::uint32_t value);
   void update_lines();
   void run_events_until(std::uint64_t time);
@@ -102,6 +119,16 @@ class FakePort : public HwPort {
   std::map<std::pair<Device, std::uint32_t>, Hook> hooks_;
   std::multimap<std::uint64_t, std::function<void()>> events_;
   std::map<std::uint64_t, std::vector<std::uint8_t>> blocks_;  ///< by address
+  struct Running {
+    std::uint32_t ring;
+    arch::QueueEntry entry;
+  };
+  std::map<Device, Running> running_;  ///< by queue
+  struct Timeline {
+    std::uint64_t value = 0;
+    std::uint32_t failure = 0;
+  };
+  std::array<Timeline, arch::kTimelineCount> timelines_;
   std::uint64_t next_[2] = {arch::kSramBase, arch::kDramBase};
   std::uint64_t limit_[2] = {arch::kSramRange.size, arch::kDramRange.size};
   std::uint64_t now_ = 0, bus_errors_ = 0;

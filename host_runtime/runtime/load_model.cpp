@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "host_runtime/runtime/verify_program.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -17,15 +16,25 @@ using base::ErrorKind;
 
 constexpr std::uint64_t kBufferAlign = 64;
 
-bool overlap(const MemoryTouch& a, const MemoryTouch& b) {
-  return a.bytes != 0 && b.bytes != 0 && a.address < b.address + b.bytes &&
-         b.address < a.address + a.bytes;
+// A tensor's bytes in its region; empty without storage.
+RegionRange place(const arch::PlacedTensor& t) {
+  if (t.placement == arch::Placement::kNone || t.desc.bytes() == 0) return {};
+  return {static_cast<int>(t.region), t.offset, t.offset + static_cast<std::uint64_t>(t.desc.bytes())};
+}
+bool overlap(const RegionRange& a, const RegionRange& b) {
+  return a.region == b.region && a.begin < b.end && b.begin < a.end;
+}
+
+// Kernels tell an empty operand from an unknown one by its pointer.
+std::uint8_t* empty_bytes() {
+  static std::uint64_t empty = 0;
+  return reinterpret_cast<std::uint8_t*>(&empty);
 }
 
 class Loader {
  public:
-  Loader(HwPort& port, const std::string& name)
-      : port_(port), name_(name), model_(std::make_unique<LoadedModel>(port)) {}
+  Loader(Device& device, const std::string& name)
+      : device_(device), port_(device.port()), name_(name), model_(std::make_unique<LoadedModel>()) {}
 
   base::Result<std::unique_ptr<LoadedModel>> run(std::span<const std::uint8_t> file) {
     DEPUTY_ASSIGN(model_->executable, arch::read_executable(file, name_));
@@ -34,16 +43,12 @@ class Loader {
     DEPUTY_TRY(allocate());
     for (const arch::Step& step : exe().steps) {
       model_->host_steps.emplace_back();
-      if (step.kind == arch::StepKind::kHost)
-        DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
+      if (step.kind == arch::StepKind::kHost) DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
+      else note_restart(step);
     }
     if (!exe().programs.empty()) {
-      DEPUTY_TRY(model_->intc.probe());
-      DEPUTY_TRY(model_->npu.probe());
-      DEPUTY_TRY(model_->npu.check_target(exe().target, name_));
-      for (const Region region : {Region::kConstants, Region::kFastArena, Region::kSlowArena})
-        if (const SharedBuffer& buffer = model_->region(region); buffer.bytes() != 0)
-          model_->npu.bind(static_cast<int>(region), buffer.address(), buffer.bytes());
+      DEPUTY_TRY(device_.start());
+      DEPUTY_TRY(device_.npu().check_target(exe().target, name_));
     }
     return std::move(model_);
   }
@@ -71,10 +76,6 @@ class Loader {
   base::Status allocate() {
     DEPUTY_ASSIGN(model_->constants, SharedBuffer::make(port_, MemoryKind::kDram,
                                                         exe().constants.size(), kBufferAlign));
-    DEPUTY_ASSIGN(model_->fast_arena, SharedBuffer::make(port_, MemoryKind::kSram,
-                                                         exe().fast_arena_bytes, kBufferAlign));
-    DEPUTY_ASSIGN(model_->slow_arena, SharedBuffer::make(port_, MemoryKind::kDram,
-                                                         exe().slow_arena_bytes, kBufferAlign));
     if (const SharedBuffer& constants = model_->constants; constants.bytes() != 0) {
       std::memcpy(constants.host(), exe().constants.data(), constants.bytes());
       port_.clean(constants.address(), constants.bytes());
@@ -89,48 +90,49 @@ class Loader {
         for (int shift = 0; shift < 32; shift += 8)
           *to++ = static_cast<std::uint8_t>(word >> shift);
       port_.clean(program.stream.address(), program.stream.bytes());
-      program.budget_ps = footprints_[i].budget_ps;
-      program.reads = addresses(footprints_[i].reads);
-      program.writes = addresses(footprints_[i].writes);
+      program.limits.budget_ps = footprints_[i].budget_ps;
+      program.limits.progress_ps = footprints_[i].progress_ps;
+      const auto besides_constants = [](std::vector<RegionRange> ranges) {
+        std::erase_if(ranges, [](const RegionRange& r) { return r.region == static_cast<int>(Region::kConstants); });
+        return ranges;
+      };
+      program.reads = besides_constants(std::move(footprints_[i].reads));
+      program.writes = besides_constants(std::move(footprints_[i].writes));
     }
     return {};
   }
 
-  std::vector<AddressRange> addresses(const std::vector<RegionRange>& ranges) const {
-    std::vector<AddressRange> out;
-    for (const RegionRange& r : ranges)
-      if (const auto region = static_cast<Region>(r.region); region != Region::kConstants)
-        out.push_back({model_->region(region).address() + r.begin, r.end - r.begin});
-    return out;
+  // A program that overwrites its inputs cannot simply run again after it has run in part.
+  void note_restart(const arch::Step& step) {
+    LoadedProgram& program = model_->programs[step.program];
+    for (const std::uint32_t id : step.inputs)
+      for (const RegionRange& written : program.writes)
+        if (overlap(place(exe().tensors[id]), written)) program.limits.restartable = false;
   }
 
   base::Status prepare_host(const arch::Step& step, HostStep& out) {
     const arch::SourceOp& op = exe().ops[step.source_op];
     out.kind = op.kind;
     out.attrs = &step.attrs;
-    std::vector<arch::TensorView> known;  // as a kernel's check wants them: data of constants only
-    const auto add = [&](std::uint32_t id, bool write) {
-      const arch::TensorView view = id == arch::kNoTensor ? arch::TensorView{} : model_->view(id);
-      (write ? out.outputs : out.inputs).push_back(view);
-      if (!write)
-        known.push_back(view && !exe().tensors[id].constant ? arch::TensorView{view.desc, nullptr}
-                                                            : view);
-      if (!view) return;
-      if (const MemoryTouch touch = model_->touch(id, write); touch.bytes != 0)
-        out.touches.push_back(touch);
-    };
-    for (const std::uint32_t id : step.inputs) add(id, false);
-    for (const std::uint32_t id : step.outputs) add(id, true);
-
     const std::string where = fmt::format("{}, {} '{}'", name_, arch::op_name(op.kind), op.name);
-    for (std::size_t i = 0; i < out.touches.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if ((out.touches[i].write || out.touches[j].write) &&
-            overlap(out.touches[i], out.touches[j]))
-          return Error{ErrorKind::kModel, where, "its outputs overlap its operands in memory",
-                       "compile the model again"};
-    std::vector<arch::TensorView> results;  // outputs have no data yet either
-    for (const arch::TensorView& view : out.outputs) results.push_back({view.desc, nullptr});
+    // Operands as a kernel's check wants them: the data of constants only.
+    std::vector<arch::TensorView> known, results;
+    for (const std::uint32_t id : step.inputs) {
+      if (id == arch::kNoTensor) {
+        known.emplace_back();
+        continue;
+      }
+      const arch::PlacedTensor& t = exe().tensors[id];
+      known.push_back({&t.desc, t.constant ? constants_view(t) : nullptr});
+    }
+    for (const std::uint32_t& id : step.outputs) {
+      results.push_back({&exe().tensors[id].desc, nullptr});
+      for (const auto* others : {&step.inputs, &step.outputs})
+        for (const std::uint32_t& other : *others)
+          if (other != arch::kNoTensor && &other != &id && overlap(place(exe().tensors[id]), place(exe().tensors[other])))
+            return Error{ErrorKind::kModel, where, "its outputs overlap its operands in memory",
+                         "compile the model again"};
+    }
     if (const base::Status status = check_host_op(op.kind, step.attrs, known, results);
         !status.ok()) {
       Error error = status.error();
@@ -141,6 +143,12 @@ class Loader {
     return {};
   }
 
+  std::uint8_t* constants_view(const arch::PlacedTensor& t) const {
+    if (t.desc.bytes() == 0) return empty_bytes();
+    return t.placement == arch::Placement::kRegion ? model_->constants.host() + t.offset : nullptr;
+  }
+
+  Device& device_;
   HwPort& port_;
   const std::string& name_;
   std::unique_ptr<LoadedModel> model_;
@@ -149,37 +157,41 @@ class Loader {
 
 }  // namespace
 
-const SharedBuffer& LoadedModel::region(Region region) const {
-  switch (region) {
-    case Region::kConstants:
-      return constants;
-    case Region::kFastArena:
-      return fast_arena;
-    case Region::kSlowArena:
-      return slow_arena;
+base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& model, const ModelMemory* shared) {
+  ModelMemory out;
+  out.model_ = &model;
+  const auto memory = [](const SharedBuffer& b) { return SharedMemory{b.address(), b.bytes(), b.host()}; };
+  out.bind(Region::kConstants, memory(model.constants));
+  if (shared) {
+    for (const Region region : {Region::kFastArena, Region::kSlowArena})
+      out.regions_[static_cast<std::size_t>(region)] = shared->region(region);
+    return out;
   }
-  DEPUTY_CHECK(false, "read_executable checked the region");
+  DEPUTY_ASSIGN(out.fast_, SharedBuffer::make(device.port(), MemoryKind::kSram,
+                                              model.executable.fast_arena_bytes, kBufferAlign));
+  DEPUTY_ASSIGN(out.slow_, SharedBuffer::make(device.port(), MemoryKind::kDram,
+                                              model.executable.slow_arena_bytes, kBufferAlign));
+  out.bind(Region::kFastArena, memory(out.fast_));
+  out.bind(Region::kSlowArena, memory(out.slow_));
+  return out;
 }
 
-arch::TensorView LoadedModel::view(std::uint32_t tensor) const {
-  // Kernels tell an empty operand from an unknown one by its pointer.
-  static std::uint64_t empty = 0;
-  const arch::PlacedTensor& t = executable.tensors[tensor];
-  if (t.desc.bytes() == 0) return {&t.desc, reinterpret_cast<std::uint8_t*>(&empty)};
+arch::TensorView ModelMemory::view(std::uint32_t tensor) const {
+  const arch::PlacedTensor& t = model_->executable.tensors[tensor];
+  if (t.desc.bytes() == 0) return {&t.desc, empty_bytes()};
   if (t.placement == arch::Placement::kNone) return {&t.desc, nullptr};
-  return {&t.desc, region(t.region).host() + t.offset};
+  return {&t.desc, region(t.region).host + t.offset};
 }
 
-MemoryTouch LoadedModel::touch(std::uint32_t tensor, bool write) const {
-  const arch::PlacedTensor& t = executable.tensors[tensor];
+MemoryTouch ModelMemory::touch(std::uint32_t tensor, bool write) const {
+  const arch::PlacedTensor& t = model_->executable.tensors[tensor];
   if (t.placement == arch::Placement::kNone) return {0, 0, write};
-  return {region(t.region).address() + t.offset, static_cast<std::uint64_t>(t.desc.bytes()), write};
+  return {region(t.region).address + t.offset, static_cast<std::uint64_t>(t.desc.bytes()), write};
 }
 
-base::Result<std::unique_ptr<LoadedModel>> load_model(HwPort& port,
-                                                      std::span<const std::uint8_t> file,
+base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::span<const std::uint8_t> file,
                                                       const std::string& name) {
-  return Loader(port, name).run(file);
+  return Loader(device, name).run(file);
 }
 
 }  // namespace deputy::host_runtime

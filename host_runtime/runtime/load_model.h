@@ -1,7 +1,8 @@
-// What a session needs and no run changes: the verified executable, its memory on the SoC, its
-// operators and programs ready to start.
+// What a session needs and no run changes: the verified executable, its constants and command streams in shared
+// memory, its operators ready to start; and the memory that one inference at a time works in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,53 +13,68 @@
 #include "arch/host_timing.h"
 #include "deputy/hw_port.h"
 #include "host_runtime/cpu/kernels.h"
-#include "host_runtime/hal/intc_driver.h"
-#include "host_runtime/hal/npu_driver.h"
+#include "host_runtime/runtime/device.h"
 #include "host_runtime/runtime/shared_buffer.h"
+#include "host_runtime/runtime/verify_program.h"
 
 namespace deputy::host_runtime {
 
-struct AddressRange {
-  std::uint64_t address = 0, bytes = 0;
-};
-
-/// A host operator with its operands resolved.
+/// A host operator, checked.
 struct HostStep {
   arch::OpKind kind = arch::OpKind::CONV_2D;
   const arch::OpAttrs* attrs = nullptr;  ///< in the executable
-  std::vector<arch::TensorView> inputs, outputs;
-  std::vector<MemoryTouch> touches;  ///< its operands' bytes
   std::vector<arch::HostWork> work;
 };
 
-/// A command stream in DRAM, with the memory it touches besides the constants.
+/// A command stream in DRAM.
 struct LoadedProgram {
   SharedBuffer stream;
-  std::vector<AddressRange> reads, writes;
-  std::uint64_t budget_ps = 0;  ///< how long the driver waits (verify_program.h)
+  std::vector<RegionRange> reads, writes;  ///< besides the constants
+  JobLimits limits;
 };
 
 struct LoadedModel {
-  explicit LoadedModel(HwPort& port) : intc(port), npu(port, intc) {}
-
   arch::Executable executable;
-  SharedBuffer constants, fast_arena, slow_arena;
+  SharedBuffer constants;
   std::vector<HostStep> host_steps;  ///< by step; empty records at NPU steps
   std::vector<LoadedProgram> programs;
-  IntcDriver intc;
-  NpuDriver npu;
 
-  const SharedBuffer& region(arch::Region region) const;
+  /// Nothing but one program: its ring keeps inferences apart, so they can share arenas.
+  bool one_program() const {
+    return executable.steps.size() == 1 && executable.steps[0].kind == arch::StepKind::kNpu;
+  }
+};
+
+/// See Session::load. Loading is the boot loader's work and costs no modelled time except register accesses and the
+/// cleaning of what it wrote.
+base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::span<const std::uint8_t> file,
+                                                      const std::string& name);
+
+/// Where an executable's regions are for one inference.
+class ModelMemory {
+ public:
+  ModelMemory() = default;
+  /// Arenas of its own, or those of `shared`. The model must outlive this.
+  static base::Result<ModelMemory> make(Device& device, const LoadedModel& model, const ModelMemory* shared);
+
+  struct RegionMemory {
+    std::uint64_t address = 0, bytes = 0;
+    std::uint8_t* host = nullptr;
+  };
+  const RegionMemory& region(arch::Region region) const { return regions_[static_cast<std::size_t>(region)]; }
+  void bind(arch::Region region, const SharedMemory& memory) {
+    regions_[static_cast<std::size_t>(region)] = {memory.address, memory.bytes, memory.host};
+  }
+
   /// desc and bytes of a tensor; data is null for one without storage.
   arch::TensorView view(std::uint32_t tensor) const;
   /// The tensor's bytes as memory traffic; 0 bytes for one without storage.
   MemoryTouch touch(std::uint32_t tensor, bool write) const;
-};
 
-/// See Session::load. `port` must outlive the model. Loading is the boot loader's work and costs no
-/// modelled time except register accesses and the cleaning of what it wrote.
-base::Result<std::unique_ptr<LoadedModel>> load_model(HwPort& port,
-                                                      std::span<const std::uint8_t> file,
-                                                      const std::string& name);
+ private:
+  const LoadedModel* model_ = nullptr;
+  SharedBuffer fast_, slow_;
+  std::array<RegionMemory, arch::kRegionCount> regions_;
+};
 
 }  // namespace deputy::host_runtime

@@ -1,15 +1,14 @@
-// A session in two halves: LoadedModel (load_model.h) holds what does not change between runs,
-// Session runs its steps.
+// A session in two halves: LoadedModel (load_model.h) holds what does not change between runs, a frame what one
+// inference at a time works in.
 #include "host_runtime/runtime/session.h"
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <optional>
 
 #include "base/check.h"
-#include "host_runtime/runtime/coherence.h"
-#include "host_runtime/runtime/load_model.h"
+#include "host_runtime/runtime/frame.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -17,37 +16,60 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-class SynchronousSession final : public Session {
+class LoadedSession final : public Session {
  public:
-  SynchronousSession(HwPort& port, std::unique_ptr<LoadedModel> model)
-      : port_(port),
-        coherence_(port),
-        model_(std::move(model)),
-        outputs_(executable().outputs.size()) {}
+  LoadedSession(Device& device, std::unique_ptr<LoadedModel> model)
+      : device_(device), model_(std::move(model)), outputs_(model_->executable.outputs.size()) {}
+
+  ~LoadedSession() override {
+    for (auto& frame : frames_) frame->cancel();
+    // The watchdog ends whatever hangs.
+    (void)device_.wait_until(
+        [&] { return std::ranges::all_of(frames_, [](const auto& f) { return f->idle(); }); }, ~std::uint64_t{0});
+  }
+
+  base::Status make_frames(const SessionOptions& options) {
+    std::shared_ptr<Context> context = options.context;
+    if (!context && !executable().programs.empty()) {
+      DEPUTY_ASSIGN(context, device_.default_context());
+    }
+    if (!context) context = std::make_shared<Context>();
+    for (int i = 0; i < options.frames; ++i) {
+      const ModelFrame* shared = i > 0 && model_->one_program() ? frames_[0].get() : nullptr;
+      DEPUTY_ASSIGN(auto frame, ModelFrame::make(device_, *model_, context, shared));
+      frames_.push_back(std::move(frame));
+    }
+    return {};
+  }
 
   const arch::Executable& executable() const override { return model_->executable; }
   const InferenceRecord& record() const override { return record_; }
+  std::size_t frames() const override { return frames_.size(); }
+  Frame& frame(std::size_t index) override { return *frames_.at(index); }
+  BufferRequirements input_requirements(std::size_t index) const override {
+    return frames_[0]->requirements(executable().inputs.at(index));
+  }
+  BufferRequirements output_requirements(std::size_t index) const override {
+    return frames_[0]->requirements(executable().outputs.at(index));
+  }
 
   base::Status run(std::span<const std::vector<std::uint8_t>> inputs) override {
     state_ = State::kFailed;
     record_ = {};
-    if (port_.functional()) DEPUTY_TRY(check_inputs(inputs));
-    record_.start_ps = port_.now_ps();
-    copy_in(inputs);
-    for (std::uint32_t i = 0; i < executable().steps.size(); ++i) {
-      StepRecord step{i, port_.now_ps(), 0};
-      const base::Status status = executable().steps[i].kind == arch::StepKind::kNpu
-                                      ? run_program(model_->programs[executable().steps[i].program])
-                                      : run_host(model_->host_steps[i]);
-      step.end_ps = port_.now_ps();
-      record_.steps.push_back(step);
-      if (!status.ok()) {
-        record_.end_ps = step.end_ps;
-        return at_step(status.error(), i);
-      }
+    if (device_.port().functional()) DEPUTY_TRY(check_inputs(inputs));
+    const std::uint64_t start = device_.port().now_ps(), copied = device_.space().copied_bytes;
+    ModelFrame& frame = *frames_[0];
+    for (std::size_t i = 0; i < executable().inputs.size(); ++i) DEPUTY_TRY(copy_in(frame.input(i), inputs, i));
+    DEPUTY_ASSIGN(const Fence fence, frame.submit({}));
+    const base::Status status = device_.wait(fence, ~std::uint64_t{0});
+    record_ = frame.record();
+    record_.start_ps = start;
+    if (!status.ok()) return status;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      DEPUTY_ASSIGN(outputs_[i], frame.output(i).read());
     }
-    copy_out();
-    record_.end_ps = port_.now_ps();
+    record_.end_ps = device_.port().now_ps();
+    record_.copied_bytes = device_.space().copied_bytes - copied;
     state_ = State::kDone;
     return {};
   }
@@ -59,17 +81,19 @@ class SynchronousSession final : public Session {
     };
     if (tensor >= executable().tensors.size())
       return error(fmt::format("the model has {} tensors", executable().tensors.size()), "");
-    if (!port_.functional())
+    if (!device_.port().functional())
       return error("only time was simulated, there are no values", "run without timing-only");
     if (state_ == State::kNew) return error("nothing has run yet", "call run() first");
     if (state_ == State::kFailed)
       return error("the last run failed, its values are not valid", "run again");
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       if (executable().outputs[i] == tensor) return outputs_[i];
-    const arch::TensorView view = model_->view(tensor);
+    const MemoryTouch touch = frames_[0]->memory().touch(tensor, false);
+    const arch::TensorView view = frames_[0]->memory().view(tensor);
     if (view.data == nullptr)
       return error(fmt::format("'{}' lived only inside the NPU", view.desc->name),
                    "compile with all tensors kept");
+    if (touch.bytes != 0) device_.space().coherence.before_cpu_read(touch.address, touch.bytes);
     return std::vector<std::uint8_t>(view.data, view.data + view.desc->bytes());
   }
 
@@ -93,78 +117,15 @@ class SynchronousSession final : public Session {
     return {};
   }
 
-  // The caller's side of a copy is private memory, not on the bus: only the shared side is touched.
-  void charge_copy(const MemoryTouch& touch) {
-    port_.charge(CpuKernel::kCopy, touch.bytes, std::span(&touch, 1));
-    record_.copied_bytes += touch.bytes;
+  // Without values nobody has to give any, but the copy still costs.
+  base::Status copy_in(Buffer& to, std::span<const std::vector<std::uint8_t>> inputs, std::size_t i) {
+    if (device_.port().functional()) return to.write(inputs[i]);
+    return to.write(std::vector<std::uint8_t>(to.bytes()));
   }
 
-  void copy_in(std::span<const std::vector<std::uint8_t>> inputs) {
-    for (std::size_t i = 0; i < executable().inputs.size(); ++i) {
-      const MemoryTouch touch = model_->touch(executable().inputs[i], true);
-      if (touch.bytes == 0) continue;
-      coherence_.before_cpu_write(touch.address, touch.bytes);
-      if (port_.functional())
-        std::memcpy(model_->view(executable().inputs[i]).data, inputs[i].data(), touch.bytes);
-      charge_copy(touch);
-    }
-  }
-
-  void copy_out() {
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const MemoryTouch touch = model_->touch(executable().outputs[i], false);
-      outputs_[i].resize(touch.bytes);
-      if (touch.bytes == 0) continue;
-      coherence_.before_cpu_read(touch.address, touch.bytes);
-      if (port_.functional())
-        std::memcpy(outputs_[i].data(), model_->view(executable().outputs[i]).data, touch.bytes);
-      charge_copy(touch);
-    }
-  }
-
-  base::Status run_host(const HostStep& step) {
-    for (const MemoryTouch& t : step.touches)
-      t.write ? coherence_.before_cpu_write(t.address, t.bytes)
-              : coherence_.before_cpu_read(t.address, t.bytes);
-    if (port_.functional())
-      DEPUTY_TRY(
-          run_host_op(step.kind, *step.attrs, step.inputs, step.outputs, executable().numerics));
-    // The operator's memory traffic goes with its first kind of work.
-    std::span<const MemoryTouch> touches = step.touches;
-    for (const arch::HostWork& work : step.work) {
-      port_.charge(work.kernel, work.amount, touches);
-      touches = {};
-    }
-    return {};
-  }
-
-  base::Status run_program(const LoadedProgram& program) {
-    for (const auto* ranges : {&program.reads, &program.writes})
-      for (const AddressRange& r : *ranges) coherence_.before_engine(r.address, r.bytes);
-    base::Status status = model_->npu.submit(program.stream.address(), program.stream.bytes());
-    if (status.ok()) status = model_->npu.wait(port_.now_ps() + program.budget_ps);
-    for (const AddressRange& r : program.writes) coherence_.after_engine_write(r.address, r.bytes);
-    return status;
-  }
-
-  /// Says which operator it was: the step's, or that of the instruction the NPU stopped at.
-  Error at_step(Error error, std::uint32_t index) const {
-    const arch::Step& step = executable().steps[index];
-    const bool host = step.kind == arch::StepKind::kHost;
-    const auto op = host ? std::optional(step.source_op) : model_->npu.fault_tag();
-    std::string what = host ? "" : fmt::format("program {}", step.program);
-    if (op && *op < executable().ops.size()) {
-      const arch::SourceOp& source = executable().ops[*op];
-      what += fmt::format("{}{} '{}'", host ? "" : ", ", arch::op_name(source.kind), source.name);
-    }
-    error.where =
-        fmt::format("step {} ({}){}{}", index, what, error.where.empty() ? "" : ": ", error.where);
-    return error;
-  }
-
-  HwPort& port_;
-  Coherence coherence_;
+  Device& device_;
   std::unique_ptr<LoadedModel> model_;
+  std::vector<std::unique_ptr<ModelFrame>> frames_;
   std::vector<std::vector<std::uint8_t>> outputs_;
   InferenceRecord record_;
   State state_ = State::kNew;
@@ -172,11 +133,16 @@ class SynchronousSession final : public Session {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Session>> Session::load(HwPort& port,
+base::Result<std::unique_ptr<Session>> Session::load(Device& device,
                                                      std::span<const std::uint8_t> file,
-                                                     const std::string& name) {
-  DEPUTY_ASSIGN(auto model, load_model(port, file, name));
-  return std::unique_ptr<Session>(std::make_unique<SynchronousSession>(port, std::move(model)));
+                                                     const std::string& name,
+                                                     const SessionOptions& options) {
+  if (options.frames < 1 || options.frames > 8)
+    return Error{ErrorKind::kConfig, name, fmt::format("{} frames in flight", options.frames), "use 1 to 8"};
+  DEPUTY_ASSIGN(auto model, load_model(device, file, name));
+  auto session = std::make_unique<LoadedSession>(device, std::move(model));
+  DEPUTY_TRY(session->make_frames(options));
+  return std::unique_ptr<Session>(std::move(session));
 }
 
 }  // namespace deputy::host_runtime

@@ -12,6 +12,7 @@ namespace deputy::host_runtime {
 namespace {
 
 constexpr double kBudgetFloorPs = 100e9, kBudgetCeilingPs = 1000e12, kBudgetFactor = 16;
+constexpr double kProgressFloorPs = 1e9;
 constexpr double kCyclesPerInstruction = 1000, kCyclesPerRow = 256, kCyclesPerByte = 4;
 
 // Sorts and joins ranges that touch.
@@ -42,8 +43,10 @@ class Verifier {
         return bad(std::string(arch::npu_error_text(static_cast<arch::NpuError>(decoded.fault))) +
                    (decoded.field ? fmt::format(" ({})", decoded.field) : ""));
       const arch::Instruction& instruction = decoded.instruction;
+      const double before = cycles_;
       if (const std::string problem = check(instruction); !problem.empty())
         return bad(fmt::format("{}: {}", arch::opcode_name(instruction.header.opcode), problem));
+      longest_ = std::max(longest_, cycles_ - before);
       at += instruction.header.words;
       ended = std::holds_alternative<arch::End>(instruction.op);
     }
@@ -52,8 +55,11 @@ class Verifier {
     const double period_ps = 1e6 / limits_.target.clock_mhz;
     const double budget_ps =
         std::min(kBudgetFloorPs + kBudgetFactor * cycles_ * period_ps, kBudgetCeilingPs);
+    const double progress_ps =
+        std::min(kProgressFloorPs + kBudgetFactor * longest_ * period_ps, kBudgetCeilingPs);
     return ProgramFootprint{merged(std::move(reads_)), merged(std::move(writes_)),
-                            static_cast<std::uint64_t>(budget_ps)};
+                            static_cast<std::uint64_t>(budget_ps),
+                            static_cast<std::uint64_t>(progress_ps)};
   }
 
  private:
@@ -141,7 +147,7 @@ class Verifier {
   std::size_t offset_ = 0;
   std::array<std::uint64_t, 4> issued_{};
   std::vector<RegionRange> reads_, writes_;
-  double cycles_ = 0;
+  double cycles_ = 0, longest_ = 0;  ///< of all instructions, of one
 };
 
 }  // namespace

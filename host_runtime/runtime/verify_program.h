@@ -33,7 +33,8 @@ struct RegionRange {
 struct ProgramFootprint {
   std::vector<RegionRange> reads,
       writes;                   ///< sorted and merged; strided transfers as their whole extent
-  std::uint64_t budget_ps = 0;  ///< how long to wait for the job, see verify_program()
+  std::uint64_t budget_ps = 0;    ///< how long to wait for the job, see verify_program()
+  std::uint64_t progress_ps = 0;  ///< how long it may show no progress
 };
 
 /// Decodes every instruction and checks: waits name earlier instructions only; transfers stay
@@ -44,7 +45,8 @@ struct ProgramFootprint {
 /// The footprint's budget is how long the driver waits for the job: 100 ms plus sixteen times a
 /// pessimistic estimate in which nothing overlaps, compute costs its formula, transfers cost 4
 /// cycles a byte, 256 a row and 1000 an instruction, and decoding its own rate; at most 1000 s. A job that needs longer hangs, or
-/// the memory is hopelessly slow.
+/// the memory is hopelessly slow. progress_ps is the same of its largest instruction, with 1 ms for the 100 ms: the
+/// engine's PROGRESS counts instructions.
 base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words,
                                               const ProgramLimits& limits,
                                               const std::string& where);

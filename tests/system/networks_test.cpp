@@ -84,7 +84,8 @@ TEST_CASE("the ECG beat classifier reproduces 93.26 % on the labelled beats") {
     std::size_t right = 0;
     soc::Platform platform(options.soc, {});
     auto record = platform.run([&](HwPort& port) -> base::Status {
-      DEPUTY_ASSIGN(auto session, host_runtime::Session::load(port, file, "ecg"));
+      host_runtime::Device device(port, {});
+      DEPUTY_ASSIGN(auto session, host_runtime::Session::load(device, file, "ecg"));
       for (std::size_t beat = 0; beat < y->size(); ++beat) {
         const std::vector<std::vector<std::uint8_t>> inputs = {
             {x->begin() + static_cast<std::ptrdiff_t>(beat * kBeatBytes),

@@ -101,7 +101,8 @@ base::Result<std::string> run_everything(const delegate::Graph& graph, const std
   auto record = platform.run([&](HwPort& port) -> base::Status {
     if (auto status = contend(port); !status.ok()) return status;
     if (auto status = decode_block(port); !status.ok()) return status;
-    auto session = host_runtime::Session::load(port, file, "model");
+    host_runtime::Device device(port, {});
+    auto session = host_runtime::Session::load(device, file, "model");
     if (!session.ok()) return session.error();
     return (*session)->run({});
   });

@@ -1,0 +1,87 @@
+#include "host_runtime/runtime/buffer.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace deputy::host_runtime {
+using base::Error;
+using base::ErrorKind;
+
+namespace {
+Error undefined_contents() {
+  return {ErrorKind::kInput, "buffer", "its contents are undefined: the job that should have written it failed",
+          "look at the job's fence before its results"};
+}
+}  // namespace
+
+base::Result<Buffer> Buffer::make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
+  Buffer out;
+  out.space_ = &space;
+  out.storage_ = std::make_shared<Storage>();
+  DEPUTY_ASSIGN(out.storage_->owned, SharedBuffer::make(space.port, kind, bytes, align));
+  const SharedBuffer& owned = out.storage_->owned;
+  out.storage_->memory = {owned.address(), bytes, owned.host()};
+  out.bytes_ = bytes;
+  return out;
+}
+
+Buffer Buffer::import(BufferSpace& space, const SharedMemory& memory) {
+  Buffer out;
+  out.space_ = &space;
+  out.storage_ = std::make_shared<Storage>();
+  out.storage_->memory = memory;
+  out.bytes_ = memory.bytes;
+  return out;
+}
+
+base::Status Buffer::inside(std::uint64_t offset, std::uint64_t bytes) const {
+  if (offset <= bytes_ && bytes <= bytes_ - offset) return {};
+  return Error{ErrorKind::kInput, "buffer",
+               fmt::format("{} bytes at {} are not inside its {} bytes", bytes, offset, bytes_), ""};
+}
+
+base::Result<Buffer> Buffer::view(std::uint64_t offset, std::uint64_t bytes) const {
+  DEPUTY_TRY(inside(offset, bytes));
+  Buffer out = *this;
+  out.offset_ += offset, out.bytes_ = bytes;
+  return out;
+}
+
+base::Status Buffer::write(std::span<const std::uint8_t> data, std::uint64_t offset) {
+  DEPUTY_TRY(inside(offset, data.size()));
+  if (data.empty()) return {};
+  const MemoryTouch touch{address() + offset, data.size(), true};
+  space_->coherence.before_cpu_write(touch.address, touch.bytes);
+  if (space_->port.functional()) std::memcpy(host() + offset, data.data(), data.size());
+  space_->port.charge(CpuKernel::kCopy, touch.bytes, std::span(&touch, 1));
+  space_->copied_bytes += touch.bytes;
+  if (touch.bytes == storage_->memory.bytes) storage_->undefined = false;
+  return {};
+}
+
+base::Result<std::vector<std::uint8_t>> Buffer::read() const {
+  if (undefined()) return undefined_contents();
+  std::vector<std::uint8_t> out(bytes_);
+  if (bytes_ == 0) return out;
+  const MemoryTouch touch{address(), bytes_, false};
+  space_->coherence.before_cpu_read(touch.address, touch.bytes);
+  if (space_->port.functional()) std::memcpy(out.data(), host(), bytes_);
+  space_->port.charge(CpuKernel::kCopy, touch.bytes, std::span(&touch, 1));
+  space_->copied_bytes += touch.bytes;
+  return out;
+}
+
+base::Result<std::span<std::uint8_t>> Buffer::map(Access access) {
+  if (access != Access::kWrite) {
+    if (undefined()) return undefined_contents();
+    space_->coherence.before_cpu_read(address(), bytes_);
+  }
+  if (access != Access::kRead) {
+    space_->coherence.before_cpu_write(address(), bytes_);
+    storage_->undefined = false;
+  }
+  return std::span(host(), bytes_);
+}
+
+}  // namespace deputy::host_runtime

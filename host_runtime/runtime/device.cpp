@@ -1,0 +1,399 @@
+#include "host_runtime/runtime/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/isa.h"
+#include "arch/memory_map.h"
+#include "base/check.h"
+#include "host_runtime/runtime/dma_copy.h"
+
+namespace deputy::host_runtime {
+using base::Error;
+using base::ErrorKind;
+
+const char* engine_name(EngineId engine) { return engine == EngineId::kNpu ? "npu" : "dma"; }
+
+namespace {
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr std::uint32_t line_bit(arch::IrqLine line) { return 1u << static_cast<std::uint32_t>(line); }
+
+// What stands in the place of a job that was given up.
+arch::QueueEntry nothing() {
+  arch::QueueEntry entry;
+  entry.kind = static_cast<std::uint8_t>(arch::EntryKind::kFence);
+  return entry;
+}
+
+bool names(const arch::QueueEntry& entry, std::uint8_t timeline) {
+  const auto is = [&](const arch::TimelinePoint& p) { return p.used && p.timeline == timeline; };
+  return std::ranges::any_of(entry.wait, is) || std::ranges::any_of(entry.signal, is);
+}
+
+}  // namespace
+
+Device::Device(HwPort& port, const DeviceOptions& options)
+    : port_(port),
+      options_(options),
+      space_(port),
+      intc_(port),
+      npu_(port, intc_),
+      sync_(port, intc_),
+      npu_engine_{.id = EngineId::kNpu, .queue = {port, intc_, arch::kNpuQueueBase, arch::IrqLine::kNpuQueue}},
+      dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}} {}
+
+Device::~Device() = default;
+
+base::Status Device::start() {
+  if (started_) return {};
+  DEPUTY_TRY(intc_.probe());
+  DEPUTY_TRY(npu_.probe());
+  DEPUTY_TRY(sync_.probe());
+  DEPUTY_TRY(npu_engine_.queue.probe());
+  DEPUTY_TRY(dma_engine_.queue.probe());
+  started_ = true;
+  return {};
+}
+
+base::Result<std::shared_ptr<Context>> Device::create_context(const ContextOptions& options) {
+  DEPUTY_TRY(start());
+  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
+    if (!contexts_[ring].expired()) continue;
+    if (!npu_engine_.jobs[ring].empty() || !dma_engine_.jobs[ring].empty()) continue;
+    for (Engine* e : {&npu_engine_, &dma_engine_}) {
+      e->queue.close(ring);
+      DEPUTY_TRY(e->queue.open(ring, options_.ring_entries, options.priority, 0));
+    }
+    auto context = std::make_shared<Context>();
+    context->ring_ = ring, context->priority_ = options.priority;
+    contexts_[ring] = context;
+    return context;
+  }
+  return Error{ErrorKind::kBusy, "device", "every ring of the queue managers is taken",
+               fmt::format("there are {} contexts: close one, or share one", arch::kRings)};
+}
+
+base::Result<std::shared_ptr<Context>> Device::default_context() {
+  if (!default_context_) {
+    DEPUTY_ASSIGN(default_context_, create_context({}));
+  }
+  return default_context_;
+}
+
+base::Result<std::shared_ptr<Job>> Device::push(EngineId id, const Context& context, const arch::QueueEntry& entry,
+                                                const JobLimits& limits) {
+  Engine& e = engine(id);
+  auto job = std::make_shared<Job>();
+  job->engine = id, job->ring = context.ring(), job->entry = entry, job->limits = limits;
+  job->entry.irq = 1;
+  auto number = e.queue.push(job->ring, job->entry);
+  if (!number.ok()) {
+    finish_jobs(e, job->ring);  // the full ring was looked at: what has finished is known now
+    return number.error();
+  }
+  job->number = *number;
+  if (!anything_queued()) next_watch_ps_ = port_.now_ps() + options_.watchdog_ps;
+  e.jobs[job->ring].push_back(job);
+  return job;
+}
+
+void Device::abandon(Job& job) {
+  if (job.state != Job::State::kQueued || job.abandoned) return;
+  job.abandoned = true;
+  Engine& e = engine(job.engine);
+  if (e.jobs[job.ring].empty() || e.jobs[job.ring].front().get() != &job) return;
+  if (e.queue.running() == static_cast<int>(job.ring)) e.queue.abort(job.ring);
+  service_ring(e, job.ring);
+}
+
+void Device::add_work(std::shared_ptr<HostWork> work) {
+  const auto behind = std::ranges::find_if(works_, [&](const auto& w) { return w->priority() < work->priority(); });
+  works_.insert(behind, std::move(work));
+}
+
+base::Result<Fence> Device::copy(const std::shared_ptr<Context>& context, Buffer to, Buffer from,
+                                 std::span<const Fence> waits) {
+  DEPUTY_ASSIGN(auto work, DmaCopy::make(*this, context, std::move(to), std::move(from), waits));
+  add_work(work);
+  pump();
+  return work->fence();
+}
+
+// --- Waiting -------------------------------------------------------------------------------------------------------
+
+void Device::refresh(Fence& fence) {
+  if (!fence.pending() || !fence.by_timeline()) return;
+  if (sync_.value(fence.timeline()) >= fence.value()) return fence.reach();
+  const arch::SyncFailure failure = sync_.failure(fence.timeline());
+  if (failure != arch::SyncFailure::kNone)
+    fence.fail({ErrorKind::kHardwareFault, fmt::format("timeline {}", fence.timeline()),
+                std::string(arch::sync_failure_text(failure)), ""});
+}
+
+void Device::arm(const Fence& fence) {
+  if (fence.pending() && fence.by_timeline()) sync_.arm(fence.timeline(), fence.value());
+}
+
+base::Status Device::wait(const Fence& fence, std::uint64_t deadline_ps) {
+  Fence seen = fence;
+  DEPUTY_TRY(wait_until(
+      [&] {
+        refresh(seen);
+        if (seen.pending()) arm(seen);
+        // It may have been reached before it was armed.
+        refresh(seen);
+        return !seen.pending();
+      },
+      deadline_ps));
+  if (seen.state() == FenceState::kFailed) return seen.error();
+  return {};
+}
+
+base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps) {
+  for (;;) {
+    pump();
+    if (done()) return {};
+    const std::uint64_t now = port_.now_ps();
+    if (now >= deadline_ps)
+      return Error{ErrorKind::kDeadline, "wait", "the deadline passed", "what was waited for goes on; wait again or cancel it"};
+    std::uint64_t wake = deadline_ps;
+    if (anything_queued()) wake = std::min(wake, std::max(next_watch_ps_, now + 1));
+    for (const auto& work : works_) wake = std::min(wake, std::max(work->wake_ps(), now + 1));
+    const std::uint32_t raised =
+        started_ ? port_.wait_irqs(line_bit(arch::IrqLine::kNpuQueue) | line_bit(arch::IrqLine::kDmaQueue) |
+                                       line_bit(arch::IrqLine::kSync),
+                                   wake)
+                 : port_.wait_irqs(0, wake);
+    if (raised & line_bit(arch::IrqLine::kNpuQueue)) service(npu_engine_);
+    if (raised & line_bit(arch::IrqLine::kDmaQueue)) service(dma_engine_);
+    if (raised & line_bit(arch::IrqLine::kSync)) sync_.take_interrupts();
+    if (raised != 0) port_.wake_waiters();
+    watch_all();
+  }
+}
+
+void Device::poll() {
+  for (Engine* e : {&npu_engine_, &dma_engine_})
+    for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
+      if (!e->jobs[ring].empty()) service_ring(*e, ring);
+  watch_all();
+  pump();
+}
+
+void Device::pump() {
+  if (testing_) return;
+  for (bool moved = true; moved;) {
+    moved = false;
+    // Work may add work, which reallocates; it is never removed in here.
+    for (std::size_t i = 0; i < works_.size(); ++i)
+      if (const auto work = works_[i]; !work->done() && work->advance()) {
+        moved = true;
+        break;  // the most urgent first, each time
+      }
+  }
+  std::erase_if(works_, [](const auto& work) { return work->done(); });
+  collect_timelines();
+}
+
+bool Device::anything_queued() const {
+  for (const Engine* e : {&npu_engine_, &dma_engine_})
+    for (const auto& jobs : e->jobs)
+      if (!jobs.empty()) return true;
+  return false;
+}
+
+// --- Rings ---------------------------------------------------------------------------------------------------------
+
+void Device::service(Engine& e) {
+  e.queue.take_interrupts();
+  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
+    if (!e.jobs[ring].empty()) service_ring(e, ring);
+}
+
+void Device::service_ring(Engine& e, std::uint32_t ring) {
+  finish_jobs(e, ring);
+  if (e.jobs[ring].empty() || e.queue.state(ring) != arch::RingState::kHalted) return;
+  const RingFault fault = e.queue.fault(ring);
+  std::optional<std::uint32_t> tag;
+  if (fault.cause == arch::RingCause::kEngineFault && e.id == EngineId::kNpu) tag = fault.info >> 8 & 0xFFFF;
+  recover(e, ring, fault_error(e, fault), tag);
+}
+
+void Device::finish_jobs(Engine& e, std::uint32_t ring) {
+  const std::uint64_t finished = e.queue.finished(ring);
+  auto& jobs = e.jobs[ring];
+  while (!jobs.empty() && jobs.front()->number < finished) {
+    Job& job = *jobs.front();
+    job.state = Job::State::kFinished;
+    const auto used = [](const arch::TimelinePoint& p) { return p.used != 0; };
+    if (std::ranges::any_of(job.entry.wait, used) && job.entry.signal[0].used &&
+        sync_.failure(job.entry.signal[0].timeline) != arch::SyncFailure::kNone)
+      job.state = Job::State::kUpstream;
+    if (job.state == Job::State::kFinished && job.entry.kind == static_cast<std::uint8_t>(arch::EntryKind::kJob))
+      e.given_up = 0;
+    jobs.pop_front();
+  }
+}
+
+base::Error Device::fault_error(const Engine& e, const RingFault& fault) const {
+  std::string what(arch::ring_cause_text(fault.cause));
+  if (fault.cause == arch::RingCause::kEngineFault) {
+    const std::uint8_t cause = static_cast<std::uint8_t>(fault.info >> 24);
+    if (e.id == EngineId::kNpu) {
+      const bool bus = static_cast<arch::NpuError>(cause) == arch::NpuError::kBus;
+      what = fmt::format("NPU fault: {}; op tag {} {}, {} {:#x}",
+                         arch::npu_error_text(static_cast<arch::NpuError>(cause)), fault.info >> 8 & 0xFFFF,
+                         arch::opcode_name(static_cast<std::uint8_t>(fault.info)), bus ? "bus address" : "stream offset",
+                         fault.address);
+    } else {
+      what = fmt::format("DMA fault: {}, address {:#x}", arch::dma_error_text(static_cast<arch::DmaError>(cause)),
+                         fault.address);
+    }
+  }
+  return {ErrorKind::kHardwareFault, engine_name(e.id), std::move(what), "the outputs of this job are not valid"};
+}
+
+// --- Recovery ------------------------------------------------------------------------------------------------------
+
+void Device::note(RecoveryStep step, const Engine& e, std::string what) {
+  events_.push_back({port_.now_ps(), step, engine_name(e.id), std::move(what)});
+}
+
+// The ring has halted at its head entry.
+void Device::recover(Engine& e, std::uint32_t ring, base::Error error, std::optional<std::uint32_t> tag) {
+  const std::shared_ptr<Job> job = e.jobs[ring].front();
+  e.running = -1;
+  if (job->abandoned) return give_up(e, ring);
+  ++job->attempts;
+  job->error = std::move(error), job->fault_tag = tag;
+  const RecoveryStep step = options_.recovery.step(job->attempts);
+  note(step, e, job->error->message);
+  // A job that ate its own operands leaves the ring before anything else happens.
+  const bool again = job->limits.restartable && step != RecoveryStep::kGiveUp;
+  if (!again) give_up(e, ring);
+  switch (step) {
+    case RecoveryStep::kRetry:
+      if (again) e.queue.retry(ring);
+      return;
+    case RecoveryStep::kRestartRing:
+      return e.queue.restart(ring);
+    case RecoveryStep::kResetEngine:
+      return e.queue.reset();
+    case RecoveryStep::kGiveUp:
+      if (options_.recovery.unhealthy_after != 0 && ++e.given_up >= options_.recovery.unhealthy_after &&
+          !e.out_of_service) {
+        e.out_of_service = true, e.out_since_ps = port_.now_ps();
+        note(step, e, "out of service");
+      }
+      return;
+  }
+}
+
+// Its entry becomes one that does nothing, so that the ring goes on, and its timelines are left to its owner.
+void Device::give_up(Engine& e, std::uint32_t ring) {
+  const std::shared_ptr<Job> job = e.jobs[ring].front();
+  job->state = Job::State::kFailed;
+  auto stand_in = std::make_shared<Job>();
+  stand_in->engine = job->engine, stand_in->ring = ring, stand_in->number = job->number;
+  stand_in->entry = nothing(), stand_in->abandoned = true;
+  e.jobs[ring].front() = stand_in;
+  e.queue.retry_as(ring, stand_in->entry);
+}
+
+void Device::watch_all() {
+  const std::uint64_t now = port_.now_ps();
+  if (now < next_watch_ps_ || !anything_queued()) return;
+  watch(npu_engine_);
+  watch(dma_engine_);
+  next_watch_ps_ = port_.now_ps() + options_.watchdog_ps;
+}
+
+void Device::watch(Engine& e) {
+  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
+    if (e.jobs[ring].empty()) continue;
+    service_ring(e, ring);  // its interrupt may have been lost
+    // Entries, but the ring does not know of them: so was the doorbell.
+    if (!e.jobs[ring].empty() && e.queue.state(ring) == arch::RingState::kIdle) e.queue.ring_doorbell(ring);
+  }
+  const int running = e.queue.running();
+  if (running < 0 || e.jobs[static_cast<std::size_t>(running)].empty()) {
+    e.running = -1;
+    return;
+  }
+  const auto ring = static_cast<std::uint32_t>(running);
+  const Job& job = *e.jobs[ring].front();
+  const std::uint64_t now = port_.now_ps();
+  const std::uint32_t progress = e.queue.progress();
+  if (running != e.running || job.number != e.number) {
+    e.running = running, e.number = job.number, e.progress = progress;
+    e.started_ps = e.moved_ps = now;
+    return;
+  }
+  if (progress != e.progress) e.progress = progress, e.moved_ps = now;
+  const bool hangs = now - e.moved_ps >= job.limits.progress_ps;
+  if (!hangs && now - e.started_ps < job.limits.budget_ps) return;
+  e.queue.abort(ring);
+  finish_jobs(e, ring);
+  if (e.jobs[ring].empty() || e.jobs[ring].front().get() != &job) return;  // it ended by itself just now
+  Error error{ErrorKind::kHardwareFault, engine_name(e.id),
+              hangs ? fmt::format("the job hangs: PROGRESS has stood at {} for {} us", progress, (now - e.moved_ps) / 1'000'000)
+                    : fmt::format("the job still moves after {} us, more than its budget", (now - e.started_ps) / 1'000'000),
+              "the outputs of this job are not valid"};
+  if (e.queue.state(ring) != arch::RingState::kHalted) {
+    // Not even that: only a reset of the whole engine is left. The job then begins afresh, like every other.
+    note(RecoveryStep::kResetEngine, e, "the engine does not stop");
+    e.queue.reset();
+    e.running = -1;
+    return;
+  }
+  recover(e, ring, std::move(error), std::nullopt);
+}
+
+bool Device::healthy(EngineId id) {
+  Engine& e = engine(id);
+  if (!e.out_of_service) return true;
+  if (testing_ || !self_test_ || port_.now_ps() - e.out_since_ps < options_.recovery.readmit_after_ps) return testing_;
+  testing_ = true;
+  e.queue.reset();
+  const base::Status passed = self_test_();
+  testing_ = false;
+  e.out_since_ps = port_.now_ps();
+  if (!passed.ok()) return false;
+  e.out_of_service = false, e.given_up = 0;
+  note(RecoveryStep::kResetEngine, e, "back in service: its self-test passed");
+  return true;
+}
+
+std::uint64_t Device::job_bound_ps(const JobLimits& limits) const {
+  // Hangs are seen within progress_ps and a look; slow jobs within their budget and a look. One look more for a
+  // lost interrupt or doorbell.
+  const std::uint64_t attempt = std::max(limits.budget_ps, limits.progress_ps) + 3 * options_.watchdog_ps;
+  return attempt * static_cast<std::uint64_t>(options_.recovery.most_attempts());
+}
+
+// --- Timelines -----------------------------------------------------------------------------------------------------
+
+void Device::retire_timeline(std::uint8_t timeline) {
+  retired_.push_back(timeline);
+  collect_timelines();
+}
+
+bool Device::named_in_rings(std::uint8_t timeline) {
+  for (Engine* e : {&npu_engine_, &dma_engine_})
+    for (const auto& jobs : e->jobs)
+      for (const auto& job : jobs)
+        if (names(job->entry, timeline)) return true;
+  return false;
+}
+
+void Device::collect_timelines() {
+  std::erase_if(retired_, [&](std::uint8_t timeline) {
+    if (named_in_rings(timeline)) return false;
+    sync_.release(timeline);
+    return true;
+  });
+}
+
+}  // namespace deputy::host_runtime

@@ -1,0 +1,87 @@
+#include "host_runtime/runtime/dma_copy.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "arch/dma_descriptor.h"
+#include "host_runtime/runtime/waits.h"
+
+namespace deputy::host_runtime {
+using base::Error;
+using base::ErrorKind;
+
+namespace {
+// A copy that moves less than a byte a microsecond has been forgotten by its memories.
+constexpr std::uint64_t kBudgetPsPerByte = 1'000'000, kBudgetFloorPs = 100'000'000'000;
+constexpr std::uint64_t kProgressPs = 10'000'000'000;
+}  // namespace
+
+base::Result<std::shared_ptr<DmaCopy>> DmaCopy::make(Device& device, std::shared_ptr<Context> context, Buffer to,
+                                                     Buffer from, std::span<const Fence> waits) {
+  if (to.bytes() < from.bytes())
+    return Error{ErrorKind::kInput, "dma", fmt::format("{} bytes do not fit into {}", from.bytes(), to.bytes()), ""};
+  DEPUTY_TRY(device.start());
+  std::shared_ptr<DmaCopy> out(new DmaCopy(device, std::move(context), std::move(to), std::move(from)));
+  arch::DmaDescriptor d;
+  d.src = out->from_.address(), d.dst = out->to_.address();
+  if (out->from_.bytes() == 0 || out->from_.bytes() > 0xFFFFFFFF)
+    return Error{ErrorKind::kInput, "dma", fmt::format("cannot copy {} bytes", out->from_.bytes()), ""};
+  d.row_bytes = static_cast<std::uint32_t>(out->from_.bytes());
+  std::vector<std::uint32_t> words;
+  arch::pack(d, words);
+  DEPUTY_ASSIGN(out->descriptor_, Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, kCacheLine));
+  DEPUTY_ASSIGN(const std::span<std::uint8_t> bytes, out->descriptor_.map(Access::kWrite));
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  out->descriptor_.unmap();
+  DEPUTY_ASSIGN(const std::uint8_t timeline, device.create_timeline());
+  out->fence_ = Fence(timeline, 1, false);
+  out->waits_.assign(waits.begin(), waits.end());
+  return out;
+}
+
+void DmaCopy::end(std::optional<Error> error) {
+  if (error) {
+    to_.set_undefined(true);
+    if (device_.sync().failure(fence_.timeline()) == arch::SyncFailure::kNone)
+      device_.sync().fail(fence_.timeline(), arch::SyncFailure::kJobFailed);
+    fence_.fail(std::move(*error));
+  } else {
+    to_.set_undefined(false);
+    fence_.reach();
+  }
+  device_.retire_timeline(fence_.timeline());
+}
+
+bool DmaCopy::advance() {
+  if (job_) {
+    if (job_->state == Job::State::kQueued) return false;
+    to_.after_engine_write();
+    if (job_->state == Job::State::kFinished) return end(std::nullopt), true;
+    if (job_->state == Job::State::kFailed) return end(*job_->error), true;
+    for (Fence& wait : waits_) device_.refresh(wait);
+    const Fence* failed = failed_fence(waits_);
+    return end(failed ? upstream_error(*failed)
+                      : Error{ErrorKind::kHardwareFault, "dma", "what it waited for failed", ""}),
+           true;
+  }
+  if (const Fence* failed = failed_fence(waits_)) return end(upstream_error(*failed)), true;
+  if (!device_.healthy(EngineId::kDma))
+    return end(Error{ErrorKind::kHardwareFault, "dma", "the engine is out of service", ""}), true;
+  arch::QueueEntry entry;
+  entry.kind = static_cast<std::uint8_t>(arch::EntryKind::kJob);
+  entry.address = descriptor_.address();
+  entry.signal[0] = point(fence_.timeline(), fence_.value());
+  for (const Fence& rest : set_waits(waits_, entry)) {
+    device_.arm(rest);
+    return false;
+  }
+  from_.before_engine(), to_.before_engine(), descriptor_.before_engine();
+  auto job = device_.push(EngineId::kDma, *context_, entry,
+                          {kBudgetFloorPs + from_.bytes() * kBudgetPsPerByte, kProgressPs, true});
+  if (!job.ok()) return false;  // the ring is full
+  job_ = *job;
+  return true;
+}
+
+}  // namespace deputy::host_runtime

@@ -1,0 +1,120 @@
+#include "host_runtime/runtime/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace deputy::host_runtime {
+using base::Error;
+using base::ErrorKind;
+
+base::Result<std::unique_ptr<ModelFrame>> ModelFrame::make(Device& device, const LoadedModel& model,
+                                                           std::shared_ptr<Context> context, const ModelFrame* shared) {
+  std::unique_ptr<ModelFrame> out(new ModelFrame(device, model, std::move(context)));
+  DEPUTY_ASSIGN(out->memory_, ModelMemory::make(device, model, shared ? &shared->memory_ : nullptr));
+  if (!model.executable.programs.empty()) {
+    DEPUTY_ASSIGN(out->timeline_, device.create_timeline());
+  }
+  for (const std::uint32_t id : model.executable.inputs) out->inputs_.push_back(out->buffer_of(id));
+  for (const std::uint32_t id : model.executable.outputs) out->outputs_.push_back(out->buffer_of(id));
+  return out;
+}
+
+ModelFrame::~ModelFrame() {
+  if (timeline_) device_.retire_timeline(*timeline_);
+}
+
+// The tensor's place in the arenas; they live as long as the frame.
+Buffer ModelFrame::buffer_of(std::uint32_t tensor) {
+  const MemoryTouch touch = memory_.touch(tensor, false);
+  return Buffer::import(device_.space(), {touch.address, touch.bytes, touch.bytes ? memory_.view(tensor).data : nullptr});
+}
+
+bool ModelFrame::external(std::uint32_t tensor) const {
+  return model_.executable.tensors[tensor].region > arch::Region::kSlowArena;
+}
+
+BufferRequirements ModelFrame::requirements(std::uint32_t tensor) const {
+  const arch::PlacedTensor& t = model_.executable.tensors[tensor];
+  return {static_cast<std::uint64_t>(t.desc.bytes()), kCacheLine,
+          t.region == arch::Region::kFastArena ? MemoryKind::kSram : MemoryKind::kDram};
+}
+
+base::Status ModelFrame::bind_input(std::size_t index, const Buffer& buffer) {
+  return bind(model_.executable.inputs.at(index), inputs_[index], buffer);
+}
+base::Status ModelFrame::bind_output(std::size_t index, const Buffer& buffer) {
+  return bind(model_.executable.outputs.at(index), outputs_[index], buffer);
+}
+
+base::Status ModelFrame::bind(std::uint32_t tensor, Buffer& slot, const Buffer& buffer) {
+  const arch::TensorDesc& desc = model_.executable.tensors[tensor].desc;
+  const auto error = [&](std::string what, std::string remedy) {
+    return Error{ErrorKind::kInput, fmt::format("tensor '{}'", desc.name), std::move(what), std::move(remedy)};
+  };
+  if (!idle()) return Error{ErrorKind::kBusy, desc.name, "the frame is in flight", "wait for its fence"};
+  if (!external(tensor))
+    return error("the executable keeps it in an arena of its own", "compile with external inputs and outputs");
+  const BufferRequirements wanted = requirements(tensor);
+  if (!buffer.valid() || buffer.bytes() < wanted.bytes)
+    return error(fmt::format("{} bytes are required, the buffer has {}", wanted.bytes, buffer.valid() ? buffer.bytes() : 0), "");
+  if (buffer.address() % wanted.alignment != 0)
+    return error(fmt::format("address {:#x} is not a multiple of {}", buffer.address(), wanted.alignment),
+                 "ask for the tensor's requirements before allocating");
+  DEPUTY_ASSIGN(slot, buffer.view(0, wanted.bytes));
+  memory_.bind(model_.executable.tensors[tensor].region, slot.exported());
+  return {};
+}
+
+// Programs overwrite inputs that lie in an arena; a restart needs them again.
+void ModelFrame::save_inputs() {
+  saved_inputs_.clear();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    auto& bytes = saved_inputs_.emplace_back();
+    if (external(model_.executable.inputs[i])) continue;
+    if (auto read = inputs_[i].read(); read.ok()) bytes = std::move(*read);
+  }
+}
+
+base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
+  if (!idle()) return Error{ErrorKind::kBusy, model_.executable.model_name, "the frame is in flight", "wait for its fence"};
+  for (const Buffer& input : inputs_)
+    if (input.undefined())
+      return Error{ErrorKind::kInput, model_.executable.model_name, "an input's contents are undefined: the job that should have written it failed", ""};
+  if (inference_ && inference_->timeline_spent() && timeline_) {
+    device_.retire_timeline(*timeline_);
+    timeline_.reset();
+    DEPUTY_ASSIGN(timeline_, device_.create_timeline());
+    value_ = 0;
+  }
+  InferenceTask task;
+  task.model = &model_, task.memory = &memory_, task.context = context_;
+  task.timeline = timeline_;
+  value_ += Inference::kValues;
+  task.last_value = value_;
+  task.waits = options.waits, task.deadline_ps = options.deadline_ps;
+  task.outputs = outputs_;
+  const RecoveryPolicy& policy = device_.options().recovery;
+  if (!model_.executable.programs.empty() && (policy.most_attempts() > 1 || policy.cpu_fallback)) {
+    // What an inference waits for may write its inputs, so there is nothing to save yet.
+    task.can_restart = options.waits.empty() || std::ranges::all_of(model_.executable.inputs, [&](auto id) { return external(id); });
+    if (task.can_restart) {
+      save_inputs();
+      task.restore_inputs = [this] {
+        for (std::size_t i = 0; i < inputs_.size(); ++i)
+          if (!saved_inputs_[i].empty()) (void)inputs_[i].write(saved_inputs_[i]);
+      };
+    }
+  }
+  inference_ = std::make_shared<Inference>(device_, std::move(task));
+  device_.add_work(inference_);
+  device_.poll_works();
+  return inference_->fence();
+}
+
+const InferenceRecord& ModelFrame::record() const {
+  static const InferenceRecord none;
+  return inference_ ? inference_->record() : none;
+}
+
+}  // namespace deputy::host_runtime

@@ -1,0 +1,33 @@
+#include "host_runtime/runtime/waits.h"
+
+namespace deputy::host_runtime {
+
+arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value) { return {1, timeline, value}; }
+
+std::vector<Fence> set_waits(std::span<const Fence> fences, arch::QueueEntry& entry) {
+  std::vector<Fence> rest;
+  std::size_t used = 0;
+  for (const Fence& fence : fences) {
+    if (!fence.pending()) continue;
+    if (used < arch::kEntryWaits && !fence.host_only())
+      entry.wait[used++] = point(fence.timeline(), fence.value());
+    else
+      rest.push_back(fence);
+  }
+  return rest;
+}
+
+const Fence* failed_fence(std::span<const Fence> fences) {
+  for (const Fence& fence : fences)
+    if (fence.state() == FenceState::kFailed) return &fence;
+  return nullptr;
+}
+
+base::Error upstream_error(const Fence& fence) {
+  base::Error error = fence.error();
+  error.message = "what it waited for failed: " + (error.where.empty() ? "" : error.where + ": ") + error.message;
+  error.where.clear();
+  return error;
+}
+
+}  // namespace deputy::host_runtime
