@@ -157,6 +157,12 @@ class Loader {
 
 }  // namespace
 
+bool LoadedModel::arenas_shareable() const {
+  if (executable.steps.size() != 1 || executable.steps[0].kind != arch::StepKind::kNpu) return false;
+  const auto outside = [&](std::uint32_t id) { return executable.tensors[id].region > Region::kSlowArena; };
+  return std::ranges::all_of(executable.inputs, outside) && std::ranges::all_of(executable.outputs, outside);
+}
+
 base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& model, const ModelMemory* shared) {
   ModelMemory out;
   out.model_ = &model;

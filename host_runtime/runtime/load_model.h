@@ -39,10 +39,9 @@ struct LoadedModel {
   std::vector<HostStep> host_steps;  ///< by step; empty records at NPU steps
   std::vector<LoadedProgram> programs;
 
-  /// Nothing but one program: its ring keeps inferences apart, so they can share arenas.
-  bool one_program() const {
-    return executable.steps.size() == 1 && executable.steps[0].kind == arch::StepKind::kNpu;
-  }
+  /// Can inferences in flight share arenas? Their ring runs one program after the other, so a single program whose
+  /// inputs and outputs are outside leaves nothing there that another inference could spoil.
+  bool arenas_shareable() const;
 };
 
 /// See Session::load. Loading is the boot loader's work and costs no modelled time except register accesses and the

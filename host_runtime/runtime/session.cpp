@@ -35,7 +35,7 @@ class LoadedSession final : public Session {
     }
     if (!context) context = std::make_shared<Context>();
     for (int i = 0; i < options.frames; ++i) {
-      const ModelFrame* shared = i > 0 && model_->one_program() ? frames_[0].get() : nullptr;
+      const ModelFrame* shared = i > 0 && model_->arenas_shareable() ? frames_[0].get() : nullptr;
       DEPUTY_ASSIGN(auto frame, ModelFrame::make(device_, *model_, context, shared));
       frames_.push_back(std::move(frame));
     }
