@@ -1,8 +1,7 @@
 #include "host_runtime/hal/intc_driver.h"
 
-#include <fmt/format.h>
-
 #include "arch/registers.h"
+#include "host_runtime/hal/text.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -18,7 +17,7 @@ base::Status IntcDriver::probe() {
   const std::uint32_t expected = arch::intc_registers()[0].reset;
   if (const std::uint32_t id = port_.read32(at(reg::kId)); id != expected)
     return base::Error{base::ErrorKind::kHardwareFault, "intc",
-                       fmt::format("ID reads {:#010x} instead of {:#010x}", id, expected),
+                       "ID reads " + hex(id) + " instead of " + hex(expected),
                        "no interrupt controller of this version is at its address"};
   return {};
 }
@@ -32,28 +31,6 @@ bool IntcDriver::pending(arch::IrqLine line) {
   return (port_.read32(at(reg::kPending)) & bit(line)) != 0;
 }
 void IntcDriver::acknowledge(arch::IrqLine line) { port_.write32(at(reg::kPending), bit(line)); }
-
-base::Result<std::uint32_t> IntcDriver::wait(arch::IrqLine line, std::uint64_t irq_status,
-                                             std::uint64_t deadline_ps) {
-  while (port_.wait_irq(static_cast<std::uint32_t>(line), deadline_ps)) {
-    std::uint32_t causes = 0, now = port_.read32(irq_status);
-    for (int round = 0; round == 0 || now != 0; ++round) {
-      if (round == kServiceRounds)
-        return base::Error{base::ErrorKind::kHardwareFault, "intc",
-                           fmt::format("interrupt line {} stays up: IRQ_STATUS still reads {:#x} "
-                                       "after {} acknowledgements",
-                                       static_cast<std::uint32_t>(line), now, kServiceRounds),
-                           "the engine does not answer or is broken"};
-      if (now != 0) port_.write32(irq_status, now);
-      acknowledge(line);
-      causes |= now;
-      now = port_.read32(irq_status);
-    }
-    if (causes != 0) return causes;
-    ++spurious_;
-  }
-  return std::uint32_t{0};
-}
 
 std::uint32_t IntcDriver::take(arch::IrqLine line, std::uint64_t irq_status) {
   std::uint32_t causes = 0;

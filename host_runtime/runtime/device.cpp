@@ -39,7 +39,7 @@ Device::Device(HwPort& port, const DeviceOptions& options)
       options_(options),
       space_(port),
       intc_(port),
-      npu_(port, intc_),
+      npu_(port),
       sync_(port, intc_),
       npu_engine_{.id = EngineId::kNpu, .queue = {port, intc_, arch::kNpuQueueBase, arch::IrqLine::kNpuQueue}},
       dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}} {}
