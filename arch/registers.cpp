@@ -52,6 +52,17 @@ std::string_view dma_error_text(DmaError error) {
   return "unknown error";
 }
 
+std::string_view iommu_initiator_text(IommuInitiator initiator) {
+  switch (initiator) {
+    case IommuInitiator::kNpuCommand: return "npu.cmd";
+    case IommuInitiator::kNpuLoad: return "npu.load";
+    case IommuInitiator::kNpuStore: return "npu.store";
+    case IommuInitiator::kDmaRead: return "dma.read";
+    case IommuInitiator::kDmaWrite: return "dma.write";
+  }
+  return "unknown initiator";
+}
+
 std::string_view ring_cause_text(RingCause cause) {
   switch (cause) {
     case RingCause::kNone: return "no halt";

@@ -160,8 +160,8 @@ inline constexpr std::uint32_t kTimelineCount = 16, kTimelineStride = 0x20;
   X(kInvalidate, "INVALIDATE", 0x08, kWo, 0, 0x0000FFFF, "bit n: forget the cached translations of context n")     \
   X(kIrqStatus, "IRQ_STATUS", 0x0C, kW1c, 0, 0x00000001, "bit 0 a fault was recorded")                             \
   X(kIrqEnable, "IRQ_ENABLE", 0x10, kRw, 0, 0x00000001, "which IRQ_STATUS bits raise the interrupt line")          \
-  X(kFault, "FAULT", 0x14, kRo, 0, 0x8000FF1F, "of the first fault since it was cleared: bit 31 valid, 15:8 initiator, 4 write, 3:0 context") \
-  X(kFaultAddr, "FAULT_ADDR", 0x18, kRo, 0, 0xFFFFFFFF, "the address that was asked for")                          \
+  X(kFault, "FAULT", 0x14, kRo, 0, 0x8000FF1F, "of the first fault since it was cleared: bit 31 valid, 15:8 IommuInitiator, 4 write, 3:0 context") \
+  X(kFaultAddr, "FAULT_ADDR", 0x18, kRo, 0, 0xFFFFFFFF, "the address that was asked for, low 32 bits")                          \
   X(kFaultClear, "FAULT_CLEAR", 0x1C, kWo, 0, 0x00000001, "bit 0: ready for the next fault")                       \
   X(kTable0, "TABLE0", 0x40, kRw, 0, 0xFFFFF001, "page table of context 0 (unused); context n at 0x40 + 4n: bit 0 enabled, 31:12 address of its first level") \
   X(kTable1, "TABLE1", 0x44, kRw, 0, 0xFFFFF001, "page table of context 1")                                        \
@@ -172,6 +172,10 @@ inline constexpr std::uint32_t kTimelineCount = 16, kTimelineStride = 0x20;
   X(kTable6, "TABLE6", 0x58, kRw, 0, 0xFFFFF001, "page table of context 6")                                        \
   X(kTable7, "TABLE7", 0x5C, kRw, 0, 0xFFFFF001, "page table of context 7")
 inline constexpr std::uint32_t kContexts = 8;
+
+/// FAULT[15:8]: the bus master whose transaction the IOMMU refused.
+enum class IommuInitiator : std::uint8_t { kNpuCommand = 0, kNpuLoad = 1, kNpuStore = 2, kDmaRead = 3, kDmaWrite = 4 };
+std::string_view iommu_initiator_text(IommuInitiator initiator);
 
 #define DEPUTY_REGISTER_CONSTANT(constant, name, offset, access, reset, mask, doc) \
   inline constexpr std::uint32_t constant = offset;

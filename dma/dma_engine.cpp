@@ -36,9 +36,15 @@ void DmaEngine::write_register(std::uint32_t offset, std::uint32_t value) {
   if (offset == reg::kReset && (value & 1)) {
     abort_job();
   } else if (offset == reg::kCmd && (value & 1) && !(file_.get(reg::kStatus) & arch::kStatusRunning)) {
+    set_context(0);
     start();
   }
   update_irq();
+}
+
+void DmaEngine::set_context(std::uint32_t context) {
+  reader.set_context(context);
+  writer.set_context(context);
 }
 
 void DmaEngine::start() {
@@ -53,6 +59,7 @@ void DmaEngine::run_job(const sim::Job& job, Done done) {
   file_.set(reg::kDescLo, static_cast<std::uint32_t>(job.address));
   file_.set(reg::kDescHi, static_cast<std::uint32_t>(job.address >> 32));
   job_done_ = std::move(done);
+  set_context(job.context);
   start();
 }
 
@@ -118,11 +125,14 @@ void DmaEngine::run_chain() {
 }
 
 bool DmaEngine::fetch(std::uint64_t address, arch::DmaDescriptor& descriptor) {
+  const std::uint64_t epoch = epoch_;
   std::vector<std::uint32_t> words(static_cast<std::size_t>(arch::packed_words<arch::DmaDescriptor>()));
   auto* bytes = reinterpret_cast<std::uint8_t*>(words.data());
   const Walk walk{address, words.size() * 4, 1, 1, 0, 0};
   const bool ok = for_each_chunk(walk, Walk{0, words.size() * 4, 1, 1, 0, 0}, 4096, true, false,
-                                 [&](const Chunk& c) { return reader.issue(c.a, bytes + c.b, c.bytes, false); });
+                                 [&](const Chunk& c) {
+                                   return !aborted(epoch) && reader.issue(c.a, bytes + c.b, c.bytes, false);
+                                 });
   reader.drain();
   sim::wait_for(clock_.cycles(static_cast<std::uint64_t>(params_.descriptor_cycles)));
   if (ok) descriptor = arch::unpack<arch::DmaDescriptor>(words);

@@ -53,6 +53,7 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
   void update_irq();
   void read_thread();
   void write_thread();
+  void set_context(std::uint32_t context);
   void start();
   void run_chain();
   bool fetch(std::uint64_t address, arch::DmaDescriptor& descriptor);

@@ -60,7 +60,7 @@ void NpuEngine::access_registers(tlm::tlm_generic_payload& payload, sc_time& del
 
 void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const sc_time& when) {
   file_.bus_write(offset, value);
-  if (offset == reg::kCmd && (value & 1) && !running_) start_job(when);
+  if (offset == reg::kCmd && (value & 1) && !running_) start_job(when, 0);
   if (offset == reg::kReset && (value & 1)) {
     if (running_) end_job(arch::NpuError::kNone, true);  // counted, but nothing to report
     reset_engine();
@@ -68,8 +68,9 @@ void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const 
   update_interrupt();
 }
 
-void NpuEngine::start_job(const sc_time& when) {
+void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
   job_ = Job{};
+  for (sim::BusInitiator* port : {&command_port, &load_port, &store_port}) port->set_context(context);
   job_.stream_base = get64(reg::kQBaseLo);
   job_.stream_bytes = file_.get(reg::kQSize);
   for (int r = 0; r < arch::kRegionCount; ++r) {
@@ -105,7 +106,7 @@ void NpuEngine::run_job(const sim::Job& job, Done done) {
     file_.set(reg::kSize0 + 4 * r, job.region_bytes[r]);
   }
   job_done_ = std::move(done);
-  start_job(sc_time_stamp());
+  start_job(sc_time_stamp(), job.context);
 }
 
 void NpuEngine::abort_job() {

@@ -79,6 +79,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
     std::deque<Entry> entries;
     std::uint64_t dispatched = 0, completed = 0;
     std::uint64_t active_cycles = 0;
+    std::uint64_t dram_bytes = 0;  ///< of the instruction in flight
     bool blocked = false;  ///< head instruction waits for counters
     bool working = false;  ///< an instruction is in flight
     AccessList in_flight;  ///< what it touches
@@ -102,7 +103,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   // npu.cpp: registers and the life of a job.
   void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void write_register(std::uint32_t offset, std::uint32_t value, const sc_core::sc_time& when);
-  void start_job(const sc_core::sc_time& when);
+  void start_job(const sc_core::sc_time& when, std::uint32_t context);
   void reset_engine();
   void end_job(arch::NpuError error, bool aborted);
   void raise_fault(arch::NpuError error, std::uint64_t address, std::uint32_t opcode,
@@ -131,7 +132,6 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
                     std::vector<std::uint8_t>& staging);
   void run_load_weights(const arch::LoadWeights& load, const Entry& entry);
   void note_hazards(QueueId id, const Entry& entry);
-  bool in_dram(const arch::Transfer& transfer) const;
   void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start);
 
   // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a

@@ -27,6 +27,7 @@ void NpuEngine::queue_thread(QueueId id) {
     }
     if (epoch != epoch_) continue;
     queue.blocked = false;
+    queue.dram_bytes = 0;
     const Entry entry = std::move(queue.entries.front());
     const bool was_full =
         queue.entries.size() >= static_cast<std::size_t>(config_.ctrl.queue_depth);
@@ -88,6 +89,8 @@ void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
                     entry.instruction.header.tag);
       return;
     }
+    if (port.last_address() >= arch::kDramBase)
+      queues_[is_store ? kStore : kLoad].dram_bytes += chunk.bytes;
     if (data && !is_store) scatter(transfer, chunk, data, executor_.spm());
   }
   sleep_until(port.last_done(), epoch);
@@ -121,17 +124,13 @@ void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& ent
         raise_fault(NpuError::kBus, chunk.address, header.opcode, header.tag);
       return;
     }
+    if (load_port.last_address() >= arch::kDramBase) queues_[kLoad].dram_bytes += chunk.bytes;
     const std::uint64_t share = decoded_by(chunk.position + chunk.bytes) - decoded_by(chunk.position);
     out = std::max(out + clock_.cycles((share + rate - 1) / rate), load_port.last_done());
   }
   if (!sleep_until(out, epoch) || timing_only_) return;
   if (executor_.load_weights(load, load_staging_) != arch::CodeFault::kNone)
     raise_fault(NpuError::kCompression, entry.offset, header.opcode, header.tag);
-}
-
-// Where a transfer's region lies in the memory map; a region never spans two memories.
-bool NpuEngine::in_dram(const arch::Transfer& transfer) const {
-  return job_.base[transfer.region] >= arch::kDramBase;
 }
 
 void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
@@ -166,12 +165,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.load_bytes += load.bytes();
     if (static_cast<arch::Traffic>(load.traffic) != arch::Traffic::kFeatureMap)
       op.weight_bytes += load.bytes();
-    if (in_dram(load)) op.dram_load_bytes += load.bytes();
+    op.dram_load_bytes += queue.dram_bytes;
   } else {
     const auto& store = std::get<arch::Store>(entry.instruction.op);
     op.store_cycles += busy;
     op.store_bytes += store.bytes();
-    if (in_dram(store)) op.dram_store_bytes += store.bytes();
+    op.dram_store_bytes += queue.dram_bytes;
   }
 
   if (id == kCompute || (id == kStore && op.compute_cycles == 0)) {

@@ -24,7 +24,7 @@ struct NpuOpRecord {
   std::uint64_t load_bytes = 0, store_bytes = 0;
   std::uint64_t stream_bytes = 0, decoded_bytes = 0;  ///< into and out of the weight decoder; the former is part of load_bytes
   std::uint64_t weight_bytes = 0;  ///< weights and parameters, part of load_bytes
-  std::uint64_t dram_load_bytes = 0, dram_store_bytes = 0;  ///< the parts whose region lies in DRAM
+  std::uint64_t dram_load_bytes = 0, dram_store_bytes = 0;  ///< the parts that went to DRAM
   std::uint64_t vec_results = 0;   ///< outputs of the requantiser and the vector units
 };
 

@@ -8,10 +8,13 @@
 namespace deputy::sim {
 
 BusInitiator::BusInitiator(const std::string& name, int outstanding)
-    : socket(sc_core::sc_gen_unique_name("bus")), name_(name), outstanding_(outstanding) {}
+    : socket(sc_core::sc_gen_unique_name("bus")), name_(name), outstanding_(outstanding), extension_(new BusContext) {
+  payload_.set_extension(extension_);
+}
 
 bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, bool write) {
   DEPUTY_CHECK(bytes > 0 && address / 4096 == (address + bytes - 1) / 4096, "a chunk crosses a 4 KiB boundary");
+  const std::uint32_t context = context_;  // the job may be over, and another's begun, when the window has room
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   while (!in_flight_.empty() && in_flight_.front() <= now) in_flight_.pop_front();
   if (in_flight_.size() >= static_cast<std::size_t>(outstanding_)) {
@@ -19,6 +22,7 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
     in_flight_.pop_front();
   }
   tlm::tlm_generic_payload& payload = payload_;
+  extension_->context = context;
   payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   payload.set_address(address);
   payload.set_data_ptr(data);
@@ -32,7 +36,7 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   // In-order retirement: a later chunk is not counted complete before an earlier one.
   in_flight_.push_back(last_done_);
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return false;
-  ByteCount& count = counted_[address >> 28];
+  ByteCount& count = counted_[payload.get_address() >> 28];
   ++count.transactions;
   (write ? count.write_bytes : count.read_bytes) += bytes;
   return true;

@@ -14,6 +14,8 @@
 #include <string>
 #include <systemc>
 
+#include "sim/bus_context.h"
+
 namespace deputy::sim {
 
 /// What the initiator believes it moved, by direction; one third of the books.
@@ -36,11 +38,18 @@ class BusInitiator {
   /// Blocks until every chunk issued has completed.
   void drain();
 
+  /// The IOMMU context of every chunk issued from now on; chunks already issued keep theirs. 0 at first.
+  void set_context(std::uint32_t context) { context_ = context; }
+
+  /// Where the last chunk went: the address asked for, or what an IOMMU made of it.
+  std::uint64_t last_address() const { return payload_.get_address(); }
+
   /// When the last chunk issued completes.
   sc_core::sc_time last_done() const { return last_done_; }
 
   const std::string& name() const { return name_; }
-  /// Bytes by 256 MiB page of the address space (address >> 28): the memory map's ranges are aligned to them.
+  /// Bytes by 256 MiB page of the address space (address >> 28, translated): the memory map's ranges are aligned
+  /// to them.
   const std::map<std::uint64_t, ByteCount>& counted_by_page() const { return counted_; }
 
  private:
@@ -50,6 +59,8 @@ class BusInitiator {
   sc_core::sc_time last_done_;
   std::map<std::uint64_t, ByteCount> counted_;
   tlm::tlm_generic_payload payload_;  ///< one call at a time: a thread owns its initiator
+  BusContext* extension_;             ///< owned by payload_
+  std::uint32_t context_ = 0;
 };
 
 }  // namespace deputy::sim

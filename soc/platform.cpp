@@ -16,6 +16,7 @@
 #include "soc/dram.h"
 #include "soc/intc.h"
 #include "soc/interconnect.h"
+#include "soc/iommu.h"
 #include "soc/queue_manager.h"
 #include "soc/sram.h"
 #include "soc/sync_unit.h"
@@ -48,6 +49,7 @@ struct Board : sc_core::sc_module {
   dma::DmaEngine dma_engine;
   npu_model::NpuEngine npu;
   SyncUnit sync;
+  Iommu iommu;
   QueueManager npu_queue, dma_queue;
   sim::BusInitiator host_bus;
   TlmPort port;
@@ -65,6 +67,7 @@ struct Board : sc_core::sc_module {
                    line(arch::IrqLine::kDma)),
         npu("npu", c.npu, timing_only),
         sync("sync", line(arch::IrqLine::kSync)),
+        iommu("iommu", c.iommu, noc_clock, line(arch::IrqLine::kIommu)),
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
         dma_queue("dma_queue", "dma.queue", dma_engine, sync, line(arch::IrqLine::kDmaQueue)),
         host_bus("host", c.host.outstanding),
@@ -77,14 +80,16 @@ struct Board : sc_core::sc_module {
     peripheral("npu.queue", npu_queue.registers);
     peripheral("dma.queue", dma_queue.registers);
     peripheral("sync", sync.socket);
+    peripheral("iommu", iommu.registers);
     initiator("host", 0, host_bus.socket);
-    initiator("dma.read", 1, dma_engine.reader.socket);
-    initiator("dma.write", 1, dma_engine.writer.socket);
+    translated(arch::IommuInitiator::kDmaRead, 1, dma_engine.reader);
+    translated(arch::IommuInitiator::kDmaWrite, 1, dma_engine.writer);
     initiator("dma.queue", 1, dma_queue.bus.socket);
     initiator("npu.queue", 2, npu_queue.bus.socket);
-    initiator("npu.cmd", 2, npu.command_port.socket);
-    initiator("npu.load", 3, npu.load_port.socket);
-    initiator("npu.store", 4, npu.store_port.socket);
+    translated(arch::IommuInitiator::kNpuCommand, 2, npu.command_port);
+    translated(arch::IommuInitiator::kNpuLoad, 3, npu.load_port);
+    translated(arch::IommuInitiator::kNpuStore, 4, npu.store_port);
+    initiator("iommu", 1, iommu.walker.socket);  // last: the order of those before decides ties
     npu.on_interrupt(line(arch::IrqLine::kNpu));
 
     sc_core::sc_spawn_options options;
@@ -101,6 +106,11 @@ struct Board : sc_core::sc_module {
   void initiator(const char* name, int priority, Socket& socket) {
     noc.add_initiator(name, priority);
     socket.bind(noc.targets);
+  }
+  // An engine's bus master: its accesses pass the IOMMU.
+  void translated(arch::IommuInitiator master, int priority, sim::BusInitiator& bus) {
+    noc.add_initiator(bus.name(), priority);
+    iommu.attach(master, bus, noc.targets);
   }
   template <class Socket>
   void peripheral(const char* name, Socket& socket) {
@@ -143,6 +153,7 @@ void collect(const Board& b, RunRecord& r) {
   add_traffic(r.initiator_traffic["npu.cmd"], b.npu.command_port);
   add_traffic(r.initiator_traffic["npu.queue"], b.npu_queue.bus);
   add_traffic(r.initiator_traffic["dma.queue"], b.dma_queue.bus);
+  add_traffic(r.initiator_traffic["iommu"], b.iommu.walker);
   std::erase_if(r.initiator_traffic, [](const auto& entry) { return entry.second.empty(); });
   r.noc_traffic = b.noc.traffic();
   r.memory_traffic["sram"] = to_count(b.sram.counted());
@@ -159,6 +170,9 @@ void collect(const Board& b, RunRecord& r) {
   n["host.register_writes"] = r.register_writes;
   n["host.bus_errors"] = b.port.bus_errors();
   n["intc.interrupts"] = r.interrupts;
+  n["iommu.hits"] = b.iommu.hits();
+  n["iommu.walks"] = b.iommu.walks();
+  n["iommu.faults"] = b.iommu.faults();
   n["noc.bytes"] = b.noc.bytes();
   n["sram.bytes"] = b.sram.counted().read_bytes + b.sram.counted().write_bytes;
   n["dram.read_bytes"] = b.dram.counted().read_bytes;

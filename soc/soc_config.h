@@ -95,6 +95,16 @@ struct DmaEngineConfig {
   }
 };
 
+struct IommuConfig {
+  std::int32_t entries = 32, hit_cycles = 1;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.entries, Field{.name = "entries", .doc = "translations that the IOTLB holds", .min = 1, .max = 4096});
+    v(s.hit_cycles, Field{.name = "hit_cycles", .doc = "look-up before each transaction of a translated context, at the interconnect's clock", .unit = "cycles", .min = 0, .max = 1000});
+  }
+};
+
 struct SocConfig {
   std::string name = "unnamed";
   HostConfig host;
@@ -102,6 +112,7 @@ struct SocConfig {
   SramConfig sram;
   DramConfig dram;
   DmaEngineConfig dma;
+  IommuConfig iommu;
   arch::NpuConfig npu;
   sim::EnergyTable energy;  ///< from the file that the key energy.file names, then energy.* overrides
   template <class Self, class V>
@@ -113,6 +124,7 @@ struct SocConfig {
     v(s.sram, Field{.name = "sram", .doc = "shared SRAM"});
     v(s.dram, Field{.name = "dram", .doc = "DRAM"});
     v(s.dma, Field{.name = "dma", .doc = "system DMA engine"});
+    v(s.iommu, Field{.name = "iommu", .doc = "address translation of the engines' accesses"});
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
     v(s.energy, Field{.name = "energy", .doc = "energy of each event"});
   }

@@ -29,6 +29,8 @@ Board::Board(sc_core::sc_module_name name, const Options& options, std::function
       intc("intc"),
       dma("dma", dma_params(options.config.dma, options.functional),
           [this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kDma), level); }),
+      iommu("iommu", options.config.iommu, clock,
+            [this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kIommu), level); }),
       host("host", options.config.host.outstanding),
       port(options.config.host, host, intc, sram, dram, options.functional),
       program_(std::move(program)) {
@@ -37,13 +39,18 @@ Board::Board(sc_core::sc_module_name name, const Options& options, std::function
     initiator.socket.bind(noc.targets);
   };
   add(host, 0);
-  add(dma.reader, 1);
-  add(dma.writer, 1);
+  const auto translated = [&](arch::IommuInitiator master, sim::BusInitiator& initiator) {
+    noc.add_initiator(initiator.name(), 1);
+    iommu.attach(master, initiator, noc.targets);
+  };
+  translated(arch::IommuInitiator::kDmaRead, dma.reader);
+  translated(arch::IommuInitiator::kDmaWrite, dma.writer);
   for (const int priority : options.priorities) {
     spare.push_back(
         std::make_unique<sim::BusInitiator>("spare" + std::to_string(spare.size()), options.outstanding));
     add(*spare.back(), priority);
   }
+  add(iommu.walker, 1);
   noc.add_memory("sram", sram);
   noc.add_memory("dram", dram);
   tlm_utils::simple_initiator_socket<soc::Interconnect>* registers = nullptr;
@@ -51,6 +58,8 @@ Board::Board(sc_core::sc_module_name name, const Options& options, std::function
   registers->bind(intc.socket);
   noc.add_peripheral(arch::kDmaBase, 0x1000, registers);
   registers->bind(dma.registers);
+  noc.add_peripheral(arch::kIommuBase, 0x1000, registers);
+  registers->bind(iommu.registers);
   SC_HAS_PROCESS(Board);
   SC_THREAD(host_thread);
   set_stack_size(1 << 18);  // assertions format text
@@ -114,6 +123,7 @@ Books books(const Board& board) {
   add(board.host);
   add(board.dma.reader);
   add(board.dma.writer);
+  add(board.iommu.walker);
   for (const auto& initiator : board.spare) add(*initiator);
   out.interconnect = board.noc.bytes();
   for (const soc::Memory* memory : {static_cast<const soc::Memory*>(&board.sram), static_cast<const soc::Memory*>(&board.dram)})

@@ -1,5 +1,5 @@
 // A mini board for the SoC's parts: a host thread that runs a lambda, spare initiators, the interconnect, both
-// memories, the interrupt controller and the DMA engine; no NPU.
+// memories, the interrupt controller, the DMA engine and its IOMMU; no NPU.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "soc/dram.h"
 #include "soc/intc.h"
 #include "soc/interconnect.h"
+#include "soc/iommu.h"
 #include "soc/soc_config.h"
 #include "soc/sram.h"
 #include "soc/tlm_port.h"
@@ -36,6 +37,7 @@ class Board : public sc_core::sc_module {
   soc::Dram dram;
   soc::Intc intc;
   dma::DmaEngine dma;
+  soc::Iommu iommu;
   sim::BusInitiator host;
   std::vector<std::unique_ptr<sim::BusInitiator>> spare;  ///< "spare0", "spare1", ...
   soc::TlmPort port;

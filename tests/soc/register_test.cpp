@@ -1,4 +1,4 @@
-// The register tables of the interrupt controller and the DMA engine, walked over the bus.
+// The register tables of the interrupt controller, the DMA engine and the IOMMU, walked over the bus.
 #include "arch/registers.h"
 
 #include <catch2/catch.hpp>
@@ -56,6 +56,7 @@ TEST_CASE("registers reset, mask and protect as their tables say") {
   simulate({}, [](Board& b) {
     walk(b, kIntc, arch::intc_registers());
     walk(b, kDma, arch::dma_registers());
+    walk(b, arch::kIommuBase, arch::iommu_registers());
   });
 }
 
