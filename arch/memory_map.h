@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string_view>
 
 namespace deputy::arch {
 
@@ -21,10 +23,11 @@ inline constexpr MemoryRange kMemoryMap[] = {
     {"dma.queue", 0x40040000, 0x1000, "the DMA engine's queue manager"},
     {"sync", 0x40050000, 0x1000, "sync unit: timelines"},
     {"iommu", 0x40060000, 0x1000, "IOMMU registers"},
+    {"ecc", 0x40070000, 0x1000, "error counters of the memory controllers"},
     {"dram", 0x80000000, 0x80000000, "external DRAM"},
 };
 inline constexpr const MemoryRange& kSramRange = kMemoryMap[0];
-inline constexpr const MemoryRange& kDramRange = kMemoryMap[8];
+inline constexpr const MemoryRange& kDramRange = kMemoryMap[9];
 inline constexpr std::uint64_t kSramBase = kSramRange.base;
 inline constexpr std::uint64_t kNpuBase = kMemoryMap[1].base;
 inline constexpr std::uint64_t kDmaBase = kMemoryMap[2].base;
@@ -33,10 +36,18 @@ inline constexpr std::uint64_t kNpuQueueBase = kMemoryMap[4].base;
 inline constexpr std::uint64_t kDmaQueueBase = kMemoryMap[5].base;
 inline constexpr std::uint64_t kSyncBase = kMemoryMap[6].base;
 inline constexpr std::uint64_t kIommuBase = kMemoryMap[7].base;
+inline constexpr std::uint64_t kEccBase = kMemoryMap[8].base;
 inline constexpr std::uint64_t kDramBase = kDramRange.base;
 
 /// Interrupt lines into the controller.
-enum class IrqLine : std::uint32_t { kNpu = 0, kDma = 1, kNpuQueue = 2, kDmaQueue = 3, kSync = 4, kIommu = 5 };
+enum class IrqLine : std::uint32_t { kNpu = 0, kDma = 1, kNpuQueue = 2, kDmaQueue = 3, kSync = 4, kIommu = 5, kEcc = 6 };
+
+/// "npu", "dma.queue", ...; empty for a line that nothing drives.
+constexpr std::string_view irq_line_name(IrqLine line) {
+  constexpr std::string_view kNames[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc"};
+  const auto i = static_cast<std::size_t>(line);
+  return i < std::size(kNames) ? kNames[i] : std::string_view{};
+}
 
 /// What the compiler binds to the NPU's base registers.
 enum class Region : std::uint8_t {

@@ -10,6 +10,7 @@ constexpr RegisterInfo kIntc[] = {DEPUTY_INTC_REGISTERS(DEPUTY_REGISTER_ROW)};
 constexpr RegisterInfo kQueue[] = {DEPUTY_QUEUE_REGISTERS(DEPUTY_REGISTER_ROW)};
 constexpr RegisterInfo kSync[] = {DEPUTY_SYNC_REGISTERS(DEPUTY_REGISTER_ROW)};
 constexpr RegisterInfo kIommu[] = {DEPUTY_IOMMU_REGISTERS(DEPUTY_REGISTER_ROW)};
+constexpr RegisterInfo kEcc[] = {DEPUTY_ECC_REGISTERS(DEPUTY_REGISTER_ROW)};
 #undef DEPUTY_REGISTER_ROW
 }  // namespace
 
@@ -19,6 +20,7 @@ std::span<const RegisterInfo> intc_registers() { return kIntc; }
 std::span<const RegisterInfo> queue_registers() { return kQueue; }
 std::span<const RegisterInfo> sync_registers() { return kSync; }
 std::span<const RegisterInfo> iommu_registers() { return kIommu; }
+std::span<const RegisterInfo> ecc_registers() { return kEcc; }
 
 std::string_view access_name(Access access) {
   constexpr std::string_view kNames[] = {"RO", "RW", "WO", "W1C", "W1S"};
@@ -39,6 +41,8 @@ std::string_view npu_error_text(NpuError error) {
     case NpuError::kAccumulators: return "more sums than accumulators";
     case NpuError::kUnsupported: return "combination of fields that the datapath does not support";
     case NpuError::kCompression: return "malformed code table or compressed stream";
+    case NpuError::kParity: return "parity error in the command stream";
+    case NpuError::kInternal: return "the engine's own checks failed";
   }
   return "unknown error";
 }
@@ -48,6 +52,8 @@ std::string_view dma_error_text(DmaError error) {
     case DmaError::kNone: return "no error";
     case DmaError::kBadDescriptor: return "malformed descriptor";
     case DmaError::kBus: return "bus error";
+    case DmaError::kParity: return "parity error in a descriptor";
+    case DmaError::kInternal: return "the engine's own checks failed";
   }
   return "unknown error";
 }
@@ -71,6 +77,7 @@ std::string_view ring_cause_text(RingCause cause) {
     case RingCause::kBadEntry: return "malformed ring entry";
     case RingCause::kBus: return "the ring entry could not be read";
     case RingCause::kBusy: return "the engine works on a job started through its own registers";
+    case RingCause::kParity: return "parity error in the ring entry";
     case RingCause::kOverflow: return "the doorbell names more entries than the ring has";
   }
   return "unknown cause";

@@ -1,5 +1,5 @@
-// Register maps of the NPU, the DMA engine, the interrupt controller, the queue managers, the sync unit and the
-// IOMMU: one table each. Drivers use the
+// Register maps of the NPU, the DMA engine, the interrupt controller, the queue managers, the sync unit, the
+// IOMMU and the error counters of the memories: one table each. Drivers use the
 // constants (npu_reg::kCmd), models and the generic register test walk the RegisterInfo tables, the
 // reference page prints them. All registers are 32 bits wide and word-aligned.
 #pragma once
@@ -176,6 +176,20 @@ inline constexpr std::uint32_t kContexts = 8;
 /// FAULT[15:8]: the bus master whose transaction the IOMMU refused.
 enum class IommuInitiator : std::uint8_t { kNpuCommand = 0, kNpuLoad = 1, kNpuStore = 2, kDmaRead = 3, kDmaWrite = 4 };
 std::string_view iommu_initiator_text(IommuInitiator initiator);
+// The memory controllers' error counters: bank 0 is SRAM, bank 1 DRAM. Counters stop at their largest value.
+#define DEPUTY_ECC_BANK_REGISTERS(X, N, O, MEMORY)                                                                 \
+  X(kBank##N##Corrected, "BANK" #N "_CORRECTED", O + 0x00, kRo, 0, 0xFFFFFFFF, MEMORY ": reads with one wrong bit, corrected") \
+  X(kBank##N##Uncorrected, "BANK" #N "_UNCORRECTED", O + 0x04, kRo, 0, 0xFFFFFFFF, MEMORY ": reads answered with an error") \
+  X(kBank##N##CorrectedAddr, "BANK" #N "_CORRECTED_ADDR", O + 0x08, kRo, 0, 0xFFFFFFFF, "address of the last corrected read") \
+  X(kBank##N##UncorrectedAddr, "BANK" #N "_UNCORRECTED_ADDR", O + 0x0C, kRo, 0, 0xFFFFFFFF, "address of the last read answered with an error")
+#define DEPUTY_ECC_REGISTERS(X)                                                                                    \
+  X(kId, "ID", 0x00, kRo, 0x44504501, 0xFFFFFFFF, "'DPE' and the version")                                         \
+  X(kIrqStatus, "IRQ_STATUS", 0x04, kW1c, 0, 0x00000303, "bit n: bank n had an uncorrected error, 8 + n: a corrected one") \
+  X(kIrqEnable, "IRQ_ENABLE", 0x08, kRw, 0, 0x00000303, "which IRQ_STATUS bits raise the interrupt line")          \
+  X(kClear, "CLEAR", 0x0C, kWo, 0, 0x00000003, "bit n: counters and addresses of bank n to 0")                     \
+  DEPUTY_ECC_BANK_REGISTERS(X, 0, 0x20, "SRAM")                                                                    \
+  DEPUTY_ECC_BANK_REGISTERS(X, 1, 0x40, "DRAM")
+inline constexpr std::uint32_t kEccBanks = 2, kEccBankStride = 0x20;
 
 #define DEPUTY_REGISTER_CONSTANT(constant, name, offset, access, reset, mask, doc) \
   inline constexpr std::uint32_t constant = offset;
@@ -197,6 +211,9 @@ DEPUTY_SYNC_REGISTERS(DEPUTY_REGISTER_CONSTANT)
 namespace iommu_reg {
 DEPUTY_IOMMU_REGISTERS(DEPUTY_REGISTER_CONSTANT)
 }
+namespace ecc_reg {
+DEPUTY_ECC_REGISTERS(DEPUTY_REGISTER_CONSTANT)
+}
 #undef DEPUTY_REGISTER_CONSTANT
 
 std::span<const RegisterInfo> npu_registers();
@@ -205,6 +222,7 @@ std::span<const RegisterInfo> intc_registers();
 std::span<const RegisterInfo> queue_registers();
 std::span<const RegisterInfo> sync_registers();
 std::span<const RegisterInfo> iommu_registers();
+std::span<const RegisterInfo> ecc_registers();
 
 /// STATUS[15:8] of the NPU.
 enum class NpuError : std::uint8_t {
@@ -220,11 +238,19 @@ enum class NpuError : std::uint8_t {
   kAccumulators = 9,   ///< acc_keep or acc_hold beyond the accumulators
   kUnsupported = 10,   ///< a combination of fields the datapath has no circuit for
   kCompression = 11,   ///< LOADW found a malformed code table or stream
+  kParity = 12,        ///< a word of the command stream arrived with wrong parity
+  kInternal = 13,      ///< the engine's own checks failed
 };
 std::string_view npu_error_text(NpuError error);
 
 /// STATUS[15:8] of the DMA engine.
-enum class DmaError : std::uint8_t { kNone = 0, kBadDescriptor = 1, kBus = 2 };
+enum class DmaError : std::uint8_t {
+  kNone = 0,
+  kBadDescriptor = 1,
+  kBus = 2,
+  kParity = 3,    ///< a word of a descriptor arrived with wrong parity
+  kInternal = 4,  ///< the engine's own checks failed
+};
 std::string_view dma_error_text(DmaError error);
 
 /// RINGn_STATUS[2:0].
@@ -244,6 +270,7 @@ enum class RingCause : std::uint8_t {
   kBus = 4,          ///< the entry could not be read
   kOverflow = 5,     ///< the doorbell names more entries than the ring has
   kBusy = 6,         ///< the engine works on a job started through its own registers
+  kParity = 7,       ///< a word of the entry arrived with wrong parity
 };
 std::string_view ring_cause_text(RingCause cause);
 

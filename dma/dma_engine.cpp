@@ -35,7 +35,8 @@ void DmaEngine::write_register(std::uint32_t offset, std::uint32_t value) {
   file_.bus_write(offset, value);
   if (offset == reg::kReset && (value & 1)) {
     abort_job();
-  } else if (offset == reg::kCmd && (value & 1) && !(file_.get(reg::kStatus) & arch::kStatusRunning)) {
+  } else if (offset == reg::kCmd && (value & 1) && !(file_.get(reg::kStatus) & arch::kStatusRunning) &&
+             !faults_.hit(sim::FaultKind::kLostDoorbell, "dma")) {
     set_context(0);
     start();
   }
@@ -45,6 +46,12 @@ void DmaEngine::write_register(std::uint32_t offset, std::uint32_t value) {
 void DmaEngine::set_context(std::uint32_t context) {
   reader.set_context(context);
   writer.set_context(context);
+}
+
+void DmaEngine::attach(sim::FaultInjector* injector) {
+  faults_.attach(injector);
+  reader.attach(injector);
+  writer.attach(injector);
 }
 
 void DmaEngine::start() {
@@ -69,6 +76,9 @@ void DmaEngine::abort_job() {
   file_.reset();
   buffer_.clear();
   write_failed_ = false;
+  slow_ = 1;
+  reader.abandon();
+  writer.abandon();
   pushed_.notify();
   popped_.notify();
 }
@@ -102,13 +112,13 @@ void DmaEngine::run_chain() {
   std::uint64_t fault = 0;
   while (at != 0) {
     arch::DmaDescriptor descriptor;
-    if (!fetch(at, descriptor)) {
-      error = arch::DmaError::kBus, fault = at;
-      break;
-    }
+    error = fetch(at, descriptor);
     if (aborted(epoch)) return;
-    if (arch::first_bad_field(descriptor)) {
-      error = arch::DmaError::kBadDescriptor, fault = at;
+    if (error == arch::DmaError::kNone && arch::first_bad_field(descriptor)) error = arch::DmaError::kBadDescriptor;
+    if (error == arch::DmaError::kNone) error = inject();
+    if (aborted(epoch)) return;
+    if (error != arch::DmaError::kNone) {
+      fault = at;
       break;
     }
     if (!copy(descriptor)) {
@@ -124,7 +134,23 @@ void DmaEngine::run_chain() {
   if (!aborted(epoch)) finish(error, fault);
 }
 
-bool DmaEngine::fetch(std::uint64_t address, arch::DmaDescriptor& descriptor) {
+arch::DmaError DmaEngine::inject() {
+  if (!faults_.injector()) return arch::DmaError::kNone;
+  if (faults_.hit(sim::FaultKind::kParseError, "dma")) return arch::DmaError::kBadDescriptor;
+  if (faults_.hit(sim::FaultKind::kEngineFault, "dma")) return arch::DmaError::kInternal;
+  if (const sim::Fault* f = faults_.hit(sim::FaultKind::kEngineSlow, "dma")) slow_ = static_cast<std::uint64_t>(f->factor);
+  if (faults_.hit(sim::FaultKind::kEngineHang, "dma"))
+    for (const std::uint64_t epoch = epoch_; !aborted(epoch);) sim::wait_on(popped_);
+  return arch::DmaError::kNone;
+}
+
+void DmaEngine::lag(const sc_core::sc_time& began) {
+  const std::uint64_t epoch = epoch_;
+  const sc_core::sc_time until = reader.last_done() + (slow_ - 1) * (reader.last_done() - began);
+  while (!aborted(epoch) && sc_core::sc_time_stamp() < until) sim::wait_on(popped_, until - sc_core::sc_time_stamp());
+}
+
+arch::DmaError DmaEngine::fetch(std::uint64_t address, arch::DmaDescriptor& descriptor) {
   const std::uint64_t epoch = epoch_;
   std::vector<std::uint32_t> words(static_cast<std::size_t>(arch::packed_words<arch::DmaDescriptor>()));
   auto* bytes = reinterpret_cast<std::uint8_t*>(words.data());
@@ -135,8 +161,11 @@ bool DmaEngine::fetch(std::uint64_t address, arch::DmaDescriptor& descriptor) {
                                  });
   reader.drain();
   sim::wait_for(clock_.cycles(static_cast<std::uint64_t>(params_.descriptor_cycles)));
-  if (ok) descriptor = arch::unpack<arch::DmaDescriptor>(words);
-  return ok;
+  if (!ok) return arch::DmaError::kBus;
+  if (faults_.hit(sim::FaultKind::kCommandParity, "dma", {address, static_cast<std::uint32_t>(words.size() * 4), -1}))
+    return arch::DmaError::kParity;
+  descriptor = arch::unpack<arch::DmaDescriptor>(words);
+  return arch::DmaError::kNone;
 }
 
 bool DmaEngine::copy(const arch::DmaDescriptor& d) {
@@ -149,6 +178,7 @@ bool DmaEngine::copy(const arch::DmaDescriptor& d) {
     if (write_failed_ || aborted(epoch)) return false;
     Piece piece{c.b, c.bytes, {}, {}};
     if (params_.functional) piece.data.resize(c.bytes);
+    const sc_core::sc_time began = sc_core::sc_time_stamp();
     if (!reader.issue(c.a, params_.functional ? piece.data.data() : nullptr, c.bytes, false)) {
       read_fault_ = c.a;
       return false;
@@ -158,7 +188,8 @@ bool DmaEngine::copy(const arch::DmaDescriptor& d) {
     piece.ready = reader.last_done();
     buffer_.push_back(std::move(piece));
     pushed_.notify();
-    return true;
+    if (slow_ > 1) lag(began);
+    return !aborted(epoch);
   });
   if (ok) wait_written();
   return ok && !write_failed_;
@@ -188,6 +219,8 @@ void DmaEngine::write_thread() {
       write_failed_ = true;
       write_fault_ = piece.dst;
       buffer_.clear();
+    } else {
+      ++chunks_;
     }
     popped_.notify();
   }

@@ -15,6 +15,7 @@
 #include "arch/dma_descriptor.h"
 #include "arch/register_file.h"
 #include "sim/bus_initiator.h"
+#include "sim/fault_injector.h"
 #include "sim/job_engine.h"
 #include "sim/time.h"
 
@@ -33,6 +34,9 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
 
   tlm_utils::simple_target_socket<DmaEngine> registers;
   sim::BusInitiator reader, writer;
+
+  /// Planned faults of the engine and its ports. Null: none.
+  void attach(sim::FaultInjector* injector);
 
   // A queue manager's jobs. They end with a call instead of IRQ_STATUS.
   bool busy() const override { return (file_.get(arch::dma_reg::kStatus) & arch::kStatusRunning) != 0; }
@@ -56,7 +60,12 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
   void set_context(std::uint32_t context);
   void start();
   void run_chain();
-  bool fetch(std::uint64_t address, arch::DmaDescriptor& descriptor);
+  /// kNone, kBus or kParity.
+  arch::DmaError fetch(std::uint64_t address, arch::DmaDescriptor& descriptor);
+  /// Planned faults of the descriptor's execution; kNone when it goes on. May block until a reset.
+  arch::DmaError inject();
+  /// What a slowed engine waits after a chunk whose read began at `began`.
+  void lag(const sc_core::sc_time& began);
   bool copy(const arch::DmaDescriptor& descriptor);
   void wait_written();
   void finish(arch::DmaError error, std::uint64_t address);
@@ -70,7 +79,9 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
   std::deque<Piece> buffer_;
   bool writing_ = false, write_failed_ = false;
   std::uint64_t read_fault_ = 0, write_fault_ = 0;
-  std::uint32_t chunks_ = 0;  ///< read so far
+  std::uint32_t chunks_ = 0;  ///< read and written so far, over all jobs
+  sim::FaultPoint faults_;
+  std::uint64_t slow_ = 1;  ///< by a fault: speed divided by this until a reset
   Done job_done_;             ///< set while a queue manager's job runs
   std::uint64_t epoch_ = 0;  ///< bumped by RESET: what was in flight then no longer counts
 };

@@ -46,6 +46,7 @@ NpuEngine::~NpuEngine() = default;
 
 bool NpuEngine::sleep_until(const sc_time& when, std::uint64_t epoch) {
   if (epoch == epoch_ && when > sc_time_stamp()) sim::wait_on(abort_event_, when - sc_time_stamp());
+  while (hung_ && epoch == epoch_) sim::wait_on(abort_event_);
   return epoch == epoch_;
 }
 
@@ -60,7 +61,8 @@ void NpuEngine::access_registers(tlm::tlm_generic_payload& payload, sc_time& del
 
 void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const sc_time& when) {
   file_.bus_write(offset, value);
-  if (offset == reg::kCmd && (value & 1) && !running_) start_job(when, 0);
+  if (offset == reg::kCmd && (value & 1) && !running_ && !faults_.hit(sim::FaultKind::kLostDoorbell, "npu"))
+    start_job(when, 0);
   if (offset == reg::kReset && (value & 1)) {
     if (running_) end_job(arch::NpuError::kNone, true);  // counted, but nothing to report
     reset_engine();
@@ -89,7 +91,15 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
   start_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
+void NpuEngine::attach(sim::FaultInjector* injector) {
+  faults_.attach(injector);
+  clock_.attach(injector, "npu");
+  for (sim::BusInitiator* port : {&load_port, &store_port, &command_port}) port->attach(injector);
+}
+
 void NpuEngine::reset_engine() {
+  hung_ = false;
+  clock_.full_speed();
   file_.reset();
   file_.set(reg::kConfig0, config0(config_.mac));
   file_.set(reg::kConfig1, static_cast<std::uint32_t>(config_.spm.bytes));
@@ -115,7 +125,7 @@ void NpuEngine::abort_job() {
   reset_engine();
 }
 
-std::uint32_t NpuEngine::job_progress() const { return static_cast<std::uint32_t>(completed_instructions_); }
+std::uint32_t NpuEngine::job_progress() const { return progress_; }
 
 // Empties the queues and ends every wait of the job's processes.
 void NpuEngine::stop_queues() {
@@ -126,6 +136,7 @@ void NpuEngine::stop_queues() {
     q.blocked = q.working = false;
     q.wake.notify();
   }
+  for (sim::BusInitiator* port : {&load_port, &store_port, &command_port}) port->abandon();
   command_wake_.notify();
   abort_event_.notify();
 }
@@ -135,7 +146,7 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   NpuJobRecord& record = job_.record;
   record.start_ps = sim::to_ps(job_.start);
   record.end_ps = sim::to_ps(end);
-  record.cycles = clock_.cycles_in(end - job_.start);
+  record.cycles = clock_.cycles_between(job_.start, end);
   record.instructions = completed_instructions_;
   record.mac_active_cycles = job_.mac_active_cycles;
   record.load_active_cycles = queues_[kLoad].active_cycles;

@@ -11,7 +11,8 @@
 // takes effect when it starts, a chunk's bytes move when it is issued.
 //
 // Faults stop everything at once: queues are emptied, work in flight is abandoned with the bytes it
-// has already moved. ERR_ADDR holds the bus address for NpuError::kBus, else the instruction's
+// has already moved; a transaction that has no grant yet is withdrawn. ERR_ADDR holds the bus address for NpuError::kBus
+// and kParity, else the instruction's
 // stream offset. RESET does the same, clears the registers and the scratchpad, and leaves the
 // engine ready for a new job. QBASE, QSIZE, BASEn and SIZEn are sampled when CMD starts a job.
 #pragma once
@@ -37,6 +38,7 @@
 #include "sim/bus_initiator.h"
 #include "sim/job_engine.h"
 #include "sim/process.h"
+#include "sim/throttled_clock.h"
 #include "sim/time.h"
 
 namespace deputy::npu_model {
@@ -62,6 +64,9 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   std::uint32_t job_progress() const override;
 
   void on_interrupt(std::function<void(bool)> handler) { interrupt_handler_ = std::move(handler); }
+
+  /// Planned faults of the engine and its ports. Null: none.
+  void attach(sim::FaultInjector* injector);
 
   /// Jobs that have ended, oldest first.
   const std::vector<NpuJobRecord>& jobs() const { return jobs_; }
@@ -118,6 +123,8 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   void run_stream();
   /// Checks and queues one instruction; false when the job is over (fault or reset).
   bool dispatch(const arch::Instruction& instruction, std::uint32_t offset);
+  /// Planned faults of the command processor; false when the job is over.
+  bool inject(const arch::Header& header, std::uint32_t offset, std::uint64_t epoch);
   arch::NpuError check(const arch::Instruction& instruction) const;
   bool drained() const;
 
@@ -136,12 +143,15 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
 
   // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a
   // new one.
-  /// False when the job ended meanwhile.
+  /// False when the job ended meanwhile. Also where a hung engine hangs.
   bool sleep_until(const sc_core::sc_time& when, std::uint64_t epoch);
 
   const arch::NpuConfig config_;
   const bool timing_only_;
-  const sim::Clock clock_;
+  sim::ThrottledClock clock_;
+  sim::FaultPoint faults_;
+  bool hung_ = false;            ///< by a fault: nothing moves until a reset
+  std::uint32_t progress_ = 0;   ///< instructions and transactions completed, over all jobs
   Executor executor_;
   arch::RegisterFile file_;
   std::function<void(bool)> interrupt_handler_;

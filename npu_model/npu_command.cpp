@@ -1,6 +1,7 @@
 // The command processor: fetch ahead, decode, check, dispatch.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "arch/npu_timing.h"
 #include "npu_model/core/transfer.h"
@@ -35,6 +36,10 @@ class NpuEngine::CommandStream {
       npu_.raise_fault(NpuError::kBus, bad_address_, 0, 0);
       return false;
     }
+    if (bad_parity_) {
+      npu_.raise_fault(NpuError::kParity, *bad_parity_, 0, 0);
+      return false;
+    }
     arrived_ = requested_;
     fetch();
     return true;
@@ -53,6 +58,9 @@ class NpuEngine::CommandStream {
           address, reinterpret_cast<std::uint8_t*>(words_.data()) + requested_, bytes, false);
       if (epoch_ != npu_.epoch_) return;
       npu_.job_.record.command_bytes += bytes;
+      // The flipped word keeps the parity bit it was sent with, so that one flip in a word is always seen.
+      if (const auto* f = npu_.faults_.hit(sim::FaultKind::kCommandParity, "npu", {address, bytes, -1}); f && ok_)
+        bad_parity_ = address + static_cast<std::uint64_t>(f->bit) / 32 % (bytes / 4) * 4;
       bad_address_ = address;
       requested_ += bytes;
     }
@@ -65,6 +73,7 @@ class NpuEngine::CommandStream {
   std::vector<std::uint32_t> words_;
   std::uint32_t requested_ = 0, arrived_ = 0;  ///< bytes
   bool ok_ = true;
+  std::optional<std::uint64_t> bad_parity_;  ///< bus address of a word that arrived with wrong parity
   std::uint64_t bad_address_ = 0;  ///< of the last transaction
   sc_time completion_;
 };
@@ -86,8 +95,9 @@ void NpuEngine::run_stream() {
       if (!stream.advance()) return;
       decoded = arch::decode(stream.from(offset));
     }
-    if (!sleep_until(sc_time_stamp() + clock_.cycles(config_.ctrl.decode_cycles), epoch)) return;
+    if (!sleep_until(clock_.after(sc_time_stamp(), config_.ctrl.decode_cycles), epoch)) return;
     const arch::Header& header = decoded.instruction.header;
+    if (faults_.injector() && !inject(header, offset, epoch)) return;
     if (decoded.fault != arch::DecodeFault::kNone) {
       static_assert(int(NpuError::kTruncated) == int(arch::DecodeFault::kTruncated) &&
                     int(NpuError::kUnknownOpcode) == int(arch::DecodeFault::kUnknownOpcode) &&
@@ -103,7 +113,24 @@ void NpuEngine::run_stream() {
   while (epoch == epoch_ && !drained()) sim::wait_on(command_wake_);
   if (epoch != epoch_) return;
   file_.set(reg::kProgress, static_cast<std::uint32_t>(++completed_instructions_));
+  ++progress_;
   end_job(NpuError::kNone, false);
+}
+
+bool NpuEngine::inject(const arch::Header& header, std::uint32_t offset, std::uint64_t epoch) {
+  constexpr std::uint32_t kNoOpcode = 0xFF;
+  if (faults_.hit(sim::FaultKind::kParseError, "npu")) {
+    raise_fault(NpuError::kUnknownOpcode, offset, kNoOpcode, header.tag);
+    return false;
+  }
+  if (faults_.hit(sim::FaultKind::kEngineFault, "npu")) {
+    raise_fault(NpuError::kInternal, offset, header.opcode, header.tag);
+    return false;
+  }
+  if (const sim::Fault* f = faults_.hit(sim::FaultKind::kEngineSlow, "npu"))
+    clock_.slow_down(static_cast<std::uint64_t>(f->factor));
+  if (faults_.hit(sim::FaultKind::kEngineHang, "npu")) hung_ = true;
+  return sleep_until(sc_time_stamp(), epoch);
 }
 
 NpuError NpuEngine::check(const arch::Instruction& instruction) const {

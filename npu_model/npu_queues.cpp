@@ -62,7 +62,7 @@ void NpuEngine::note_hazards(QueueId id, const Entry& entry) {
 // The work is done when its time is over: a job that is reset meanwhile does not cost the host
 // anything.
 void NpuEngine::run_compute(const Entry& entry) {
-  if (!sleep_until(sc_time_stamp() + clock_.cycles(entry.cost.cycles), epoch_)) return;
+  if (!sleep_until(clock_.after(sc_time_stamp(), entry.cost.cycles), epoch_)) return;
   if (!timing_only_) executor_.execute(entry.instruction.op);
 }
 
@@ -75,14 +75,14 @@ void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
   const auto chunk_bytes = static_cast<std::uint64_t>(config_.dma.chunk_bytes);
   staging.resize(timing_only_ ? 0 : std::min(chunk_bytes, kBusBoundary));
   std::uint8_t* data = timing_only_ ? nullptr : staging.data();
-  if (!sleep_until(sc_time_stamp() + clock_.cycles(config_.dma.issue_cycles), epoch)) return;
+  if (!sleep_until(clock_.after(sc_time_stamp(), config_.dma.issue_cycles), epoch)) return;
 
   for (ChunkWalker walker(transfer, job_.base[transfer.region], chunk_bytes); !walker.done();) {
     const ChunkWalker::Chunk chunk = walker.next();
     if (data && is_store) gather(transfer, chunk, executor_.spm(), data);
     const bool ok =
         port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), is_store);
-    if (epoch != epoch_) return;  // the job ended while the interconnect kept us waiting
+    if (!sleep_until(sc_time_stamp(), epoch)) return;  // the job ended while the interconnect kept us waiting
     if (!ok) {
       if (sleep_until(port.last_done(), epoch))
         raise_fault(NpuError::kBus, chunk.address, entry.instruction.header.opcode,
@@ -91,6 +91,7 @@ void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
     }
     if (port.last_address() >= arch::kDramBase)
       queues_[is_store ? kStore : kLoad].dram_bytes += chunk.bytes;
+    ++progress_;
     if (data && !is_store) scatter(transfer, chunk, data, executor_.spm());
   }
   sleep_until(port.last_done(), epoch);
@@ -104,9 +105,9 @@ void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& ent
   const arch::Header& header = entry.instruction.header;
   const auto rate = static_cast<std::uint64_t>(config_.wdec.bytes_per_cycle);
   load_staging_.resize(timing_only_ ? 0 : load.stream_bytes);
-  if (!sleep_until(sc_time_stamp() + clock_.cycles(config_.dma.issue_cycles), epoch)) return;
+  if (!sleep_until(clock_.after(sc_time_stamp(), config_.dma.issue_cycles), epoch)) return;
 
-  const sc_time ready = sc_time_stamp() + clock_.cycles(config_.wdec.setup_cycles);
+  const sc_time ready = clock_.after(sc_time_stamp(), config_.wdec.setup_cycles);
   sc_time out = ready;
   ChunkWalker walker(stream_of(load), job_.base[load.region],
                      static_cast<std::uint64_t>(config_.dma.chunk_bytes));
@@ -118,15 +119,16 @@ void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& ent
     std::uint8_t* data = timing_only_ ? nullptr : load_staging_.data() + chunk.position;
     const bool ok =
         load_port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), false);
-    if (epoch != epoch_) return;
+    if (!sleep_until(sc_time_stamp(), epoch)) return;
     if (!ok) {
       if (sleep_until(load_port.last_done(), epoch))
         raise_fault(NpuError::kBus, chunk.address, header.opcode, header.tag);
       return;
     }
     if (load_port.last_address() >= arch::kDramBase) queues_[kLoad].dram_bytes += chunk.bytes;
+    ++progress_;
     const std::uint64_t share = decoded_by(chunk.position + chunk.bytes) - decoded_by(chunk.position);
-    out = std::max(out + clock_.cycles((share + rate - 1) / rate), load_port.last_done());
+    out = std::max(clock_.after(out, (share + rate - 1) / rate), load_port.last_done());
   }
   if (!sleep_until(out, epoch) || timing_only_) return;
   if (executor_.load_weights(load, load_staging_) != arch::CodeFault::kNone)
@@ -136,7 +138,7 @@ void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& ent
 void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
   QueueState& queue = queues_[id];
   const sc_time now = sc_time_stamp();
-  const std::uint64_t busy = clock_.cycles_in(now - start);
+  const std::uint64_t busy = clock_.cycles_between(start, now);
   NpuOpRecord& op = job_.ops[entry.instruction.header.tag];
   if (op.instructions == 0) op.first_start_ps = sim::to_ps(start);
   op.tag = entry.instruction.header.tag;
@@ -181,6 +183,7 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
 
   queue.working = false;
   ++queue.completed;
+  ++progress_;
   file_.set(reg::kProgress, static_cast<std::uint32_t>(++completed_instructions_));
   for (QueueState& other : queues_)
     if (other.blocked && counters_reached(other.entries.front().instruction.header))

@@ -15,11 +15,17 @@ BusInitiator::BusInitiator(const std::string& name, int outstanding)
 bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, bool write) {
   DEPUTY_CHECK(bytes > 0 && address / 4096 == (address + bytes - 1) / 4096, "a chunk crosses a 4 KiB boundary");
   const std::uint32_t context = context_;  // the job may be over, and another's begun, when the window has room
+  const std::uint64_t abandoned = abandoned_;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   while (!in_flight_.empty() && in_flight_.front() <= now) in_flight_.pop_front();
   if (in_flight_.size() >= static_cast<std::size_t>(outstanding_)) {
     wait_until(in_flight_.front());
     in_flight_.pop_front();
+    if (abandoned != abandoned_) return false;
+  }
+  if (faults_.hit(FaultKind::kStuckTransaction, name_, {address, bytes, -1})) {
+    while (abandoned == abandoned_) wait_on(let_go_);
+    return false;
   }
   tlm::tlm_generic_payload& payload = payload_;
   extension_->context = context;
@@ -30,7 +36,10 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   payload.set_streaming_width(bytes);
   payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  busy_ = true;
   socket->b_transport(payload, delay);
+  busy_ = false;
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return false;
   const sc_core::sc_time done = sc_core::sc_time_stamp() + delay;
   last_done_ = std::max(last_done_, done);
   // In-order retirement: a later chunk is not counted complete before an earlier one.
@@ -40,6 +49,13 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   ++count.transactions;
   (write ? count.write_bytes : count.read_bytes) += bytes;
   return true;
+}
+
+// The interconnect looks at the command when it grants: an ignored one moves nothing.
+void BusInitiator::abandon() {
+  ++abandoned_;
+  if (busy_) payload_.set_command(tlm::TLM_IGNORE_COMMAND);
+  let_go_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void BusInitiator::drain() {

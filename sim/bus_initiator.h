@@ -15,6 +15,7 @@
 #include <systemc>
 
 #include "sim/bus_context.h"
+#include "sim/fault_injector.h"
 
 namespace deputy::sim {
 
@@ -34,6 +35,14 @@ class BusInitiator {
   /// while the window is full or the interconnect does not grant. `data` null: no bytes move, time passes all
   /// the same. Returns false on a bus error (nothing moved).
   bool issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, bool write);
+
+  /// The engine has dropped what this port works on: a chunk that waits for its grant is withdrawn (issue() then
+  /// returns false and nothing has moved), one that will never be answered is let go. Chunks already granted have
+  /// moved their bytes.
+  void abandon();
+
+  /// Planned faults of this port: stuck transactions. Null: none.
+  void attach(FaultInjector* injector) { faults_.attach(injector); }
 
   /// Blocks until every chunk issued has completed.
   void drain();
@@ -58,6 +67,10 @@ class BusInitiator {
   std::deque<sc_core::sc_time> in_flight_;  ///< completion times, oldest first
   sc_core::sc_time last_done_;
   std::map<std::uint64_t, ByteCount> counted_;
+  FaultPoint faults_;
+  bool busy_ = false;  ///< a thread is inside issue(), past the window
+  std::uint64_t abandoned_ = 0;
+  sc_core::sc_event let_go_;
   tlm::tlm_generic_payload payload_;  ///< one call at a time: a thread owns its initiator
   BusContext* extension_;             ///< owned by payload_
   std::uint32_t context_ = 0;

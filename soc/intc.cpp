@@ -2,7 +2,10 @@
 
 #include <bit>
 
+#include "arch/memory_map.h"
+#include "sim/process.h"
 #include "sim/register_access.h"
+#include "sim/time.h"
 
 namespace deputy::soc {
 namespace reg = arch::intc_reg;
@@ -19,12 +22,26 @@ void Intc::latch(std::uint32_t bits) {
   raised_.notify(sc_core::SC_ZERO_TIME);
 }
 
+bool Intc::inject(std::uint32_t line) {
+  if (!faults_.injector()) return false;
+  const std::string_view name = arch::irq_line_name(static_cast<arch::IrqLine>(line));
+  if (faults_.hit(sim::FaultKind::kLostInterrupt, name)) return true;
+  const sim::Fault* late = faults_.hit(sim::FaultKind::kLateInterrupt, name);
+  if (!late) return false;
+  const sc_core::sc_time delay = sim::from_ps(static_cast<std::uint64_t>(late->delay_ns) * 1000);
+  sc_core::sc_spawn([this, line, delay] {
+    sim::wait_for(delay);
+    latch(1u << line & registers_.get(reg::kEnable));
+  });
+  return true;
+}
+
 void Intc::set_line(std::uint32_t line, bool level) {
   const std::uint32_t bit = 1u << line;
   const std::uint32_t raw = registers_.get(reg::kRaw);
   if (((raw & bit) != 0) == level) return;
   registers_.set(reg::kRaw, level ? raw | bit : raw & ~bit);
-  if (level) latch(bit & registers_.get(reg::kEnable));
+  if (level && !inject(line)) latch(bit & registers_.get(reg::kEnable));
 }
 
 void Intc::write(std::uint32_t offset, std::uint32_t value) {

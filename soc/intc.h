@@ -7,6 +7,7 @@
 #include <systemc>
 
 #include "arch/register_file.h"
+#include "sim/fault_injector.h"
 
 namespace deputy::soc {
 
@@ -17,6 +18,8 @@ class Intc : public sc_core::sc_module {
 
   /// A device drives its line. Only a rising edge of an enabled line becomes pending.
   void set_line(std::uint32_t line, bool level);
+  /// Planned faults: lost and late interrupts. Null: none.
+  void attach(sim::FaultInjector* injector) { faults_.attach(injector); }
   std::uint32_t pending() const { return registers_.get(arch::intc_reg::kPending); }
   /// Notified whenever a bit of PENDING is set.
   const sc_core::sc_event& raised() const { return raised_; }
@@ -26,7 +29,10 @@ class Intc : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void write(std::uint32_t offset, std::uint32_t value);
   void latch(std::uint32_t bits);
+  /// True when the rising edge of `line` is lost, or arrives later by itself.
+  bool inject(std::uint32_t line);
 
+  sim::FaultPoint faults_;
   arch::RegisterFile registers_;
   sc_core::sc_event raised_;
   std::uint64_t interrupts_ = 0;

@@ -61,6 +61,12 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
     delay = sc_core::SC_ZERO_TIME;
   }
   acquire(id, channel);
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {  // withdrawn while it waited: the next one's turn
+    appoint(channel);
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return;
+  }
+  if (faults_.injector() && !inject(id, channel, payload, delay)) return;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   const std::uint64_t n = payload.get_data_length();
   const std::uint64_t beats = (n + config_.width_bytes - 1) / static_cast<std::uint64_t>(config_.width_bytes);
@@ -78,6 +84,25 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   TrafficCount& count = channel.counted[static_cast<std::size_t>(id)];
   ++count.transactions;
   (payload.is_write() ? count.write_bytes : count.read_bytes) += n;
+}
+
+bool Interconnect::inject(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const std::string& name = initiators_[static_cast<std::size_t>(id)].name;
+  const sim::FaultInjector::Event event{payload.get_address(), payload.get_data_length(), -1};
+  if (faults_.hit(sim::FaultKind::kBusError, name, event)) {
+    // An error response there and back; the channel was never used.
+    delay = request_time() + clock_.cycles(1);
+    appoint(channel);
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return false;
+  }
+  if (!payload.is_read()) return true;
+  // A CPU that reads an uncorrectable word takes an abort of its own, which is not modelled.
+  if (name != "host" && faults_.hit(sim::FaultKind::kEccDouble, channel.name, event))
+    channel.memory->spoil_next_read(2, sc_core::SC_ZERO_TIME);
+  else if (const sim::Fault* f = faults_.hit(sim::FaultKind::kEccSingle, channel.name, event))
+    channel.memory->spoil_next_read(1, sim::from_ps(static_cast<std::uint64_t>(f->delay_ns) * 1000));
+  return true;
 }
 
 // Returns when the calling thread owns the channel. Uncontended, that is at once and costs no event; otherwise it

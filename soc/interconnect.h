@@ -12,6 +12,7 @@
 #include <systemc>
 #include <vector>
 
+#include "sim/fault_injector.h"
 #include "sim/time.h"
 #include "soc/memory.h"
 #include "soc/run_record.h"
@@ -29,6 +30,8 @@ class Interconnect : public sc_core::sc_module {
 
   void add_initiator(const std::string& name, int priority);
   void add_memory(const std::string& name, Memory& memory);
+  /// Planned faults: bus errors by initiator, ECC errors by memory. Null: none.
+  void attach(sim::FaultInjector* injector) { faults_.attach(injector); }
   /// A register block at [base, base + size). Accesses must be one aligned 32-bit word.
   void add_peripheral(std::uint64_t base, std::uint64_t size,
                       tlm_utils::simple_initiator_socket<Interconnect>*& socket);
@@ -70,7 +73,11 @@ class Interconnect : public sc_core::sc_module {
   void appoint(Channel& channel);
   Waiter* choose(Channel& channel);
 
+  /// What is planned for this transaction: false when it ends here, with an error.
+  bool inject(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
   NocConfig config_;
+  sim::FaultPoint faults_;
   sim::Clock clock_;
   enum class Policy { kFifo, kPriority, kRoundRobin } policy_;
   std::vector<Initiator> initiators_;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 
@@ -26,6 +27,15 @@ void Memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
   const bool write = payload.is_write();
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   delay = serve(address - base_, n, write, now + delay) - now;
+  if (wrong_bits_ > 0 && !write) {
+    const int wrong = std::exchange(wrong_bits_, 0);
+    if (ecc_listener_) ecc_listener_(address, wrong == 1);
+    if (wrong > 1) {
+      payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+      return;
+    }
+    delay += correction_;
+  }
   if (std::uint8_t* data = payload.get_data_ptr()) {
     std::uint8_t* here = host_pointer(address);
     write ? std::memcpy(here, data, n) : std::memcpy(data, here, n);

@@ -4,6 +4,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -29,6 +30,12 @@ class Memory : public sc_core::sc_module {
   /// When the first byte of the request served last was available: the interconnect's beats start then.
   virtual sc_core::sc_time first_data_at() const = 0;
 
+  /// The next read finds `wrong_bits` in one word: one is corrected and takes `correction` longer, two are an error
+  /// response. Either is told to the listener of on_ecc().
+  void spoil_next_read(int wrong_bits, sc_core::sc_time correction) { wrong_bits_ = wrong_bits, correction_ = correction; }
+  /// `listener` gets the address and whether it was corrected.
+  void on_ecc(std::function<void(std::uint64_t address, bool corrected)> listener) { ecc_listener_ = std::move(listener); }
+
   const sim::ByteCount& counted() const { return counted_; }
 
  protected:
@@ -45,6 +52,9 @@ class Memory : public sc_core::sc_module {
   std::uint64_t base_, bytes_;
   std::unique_ptr<std::uint8_t[], Free> storage_;  ///< calloc: pages that nothing touches cost nothing
   sim::ByteCount counted_;
+  int wrong_bits_ = 0;
+  sc_core::sc_time correction_;
+  std::function<void(std::uint64_t, bool)> ecc_listener_;
 };
 
 }  // namespace deputy::soc

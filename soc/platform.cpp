@@ -10,10 +10,12 @@
 #include "base/check.h"
 #include "dma/dma_engine.h"
 #include "npu_model/npu.h"
+#include "sim/fault_injector.h"
 #include "sim/process.h"
 #include "sim/reset.h"
 #include "soc/books.h"
 #include "soc/dram.h"
+#include "soc/ecc_unit.h"
 #include "soc/intc.h"
 #include "soc/interconnect.h"
 #include "soc/iommu.h"
@@ -51,11 +53,13 @@ struct Board : sc_core::sc_module {
   SyncUnit sync;
   Iommu iommu;
   QueueManager npu_queue, dma_queue;
+  EccUnit ecc;
+  std::optional<sim::FaultInjector> injector;  ///< only when something is planned
   sim::BusInitiator host_bus;
   TlmPort port;
   std::function<void()> program;
 
-  Board(sc_core::sc_module_name name, const SocConfig& c, bool timing_only)
+  Board(sc_core::sc_module_name name, const SocConfig& c, const PlatformOptions& o)
       : sc_module(name),
         config(c),
         noc_clock(c.noc.clock_mhz),
@@ -63,15 +67,16 @@ struct Board : sc_core::sc_module {
         sram("sram", arch::kSramBase, c.sram, noc_clock),
         dram("dram", arch::kDramBase, c.dram),
         intc("intc"),
-        dma_engine("dma", dma_params(c.dma, !timing_only),
+        dma_engine("dma", dma_params(c.dma, !o.timing_only),
                    line(arch::IrqLine::kDma)),
-        npu("npu", c.npu, timing_only),
+        npu("npu", c.npu, o.timing_only),
         sync("sync", line(arch::IrqLine::kSync)),
         iommu("iommu", c.iommu, noc_clock, line(arch::IrqLine::kIommu)),
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
         dma_queue("dma_queue", "dma.queue", dma_engine, sync, line(arch::IrqLine::kDmaQueue)),
+        ecc("ecc", line(arch::IrqLine::kEcc)),
         host_bus("host", c.host.outstanding),
-        port(c.host, host_bus, intc, sram, dram, !timing_only) {
+        port(c.host, host_bus, intc, sram, dram, !o.timing_only) {
     noc.add_memory("sram", sram);
     noc.add_memory("dram", dram);
     peripheral("npu", npu.registers);
@@ -81,6 +86,7 @@ struct Board : sc_core::sc_module {
     peripheral("dma.queue", dma_queue.registers);
     peripheral("sync", sync.socket);
     peripheral("iommu", iommu.registers);
+    peripheral("ecc", ecc.socket);
     initiator("host", 0, host_bus.socket);
     translated(arch::IommuInitiator::kDmaRead, 1, dma_engine.reader);
     translated(arch::IommuInitiator::kDmaWrite, 1, dma_engine.writer);
@@ -91,10 +97,25 @@ struct Board : sc_core::sc_module {
     translated(arch::IommuInitiator::kNpuStore, 4, npu.store_port);
     initiator("iommu", 1, iommu.walker.socket);  // last: the order of those before decides ties
     npu.on_interrupt(line(arch::IrqLine::kNpu));
+    sram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
+    dram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
+    if (!o.faults.empty()) inject(o.faults);
 
     sc_core::sc_spawn_options options;
     options.set_stack_size(kHostStackBytes);
     sc_core::sc_spawn([this] { program(); }, "host", &options);
+  }
+
+  void inject(const sim::FaultPlan& plan) {
+    for (const sim::Fault& fault : plan.faults)
+      DEPUTY_CHECK(sim::check_fault(fault, "").ok(), "a fault that nobody checked");
+    injector.emplace(plan);
+    noc.attach(&*injector);
+    intc.attach(&*injector);
+    npu.attach(&*injector);
+    dma_engine.attach(&*injector);
+    npu_queue.attach(&*injector);
+    dma_queue.attach(&*injector);
   }
 
   // What a device calls with the level of its interrupt line.
@@ -145,6 +166,7 @@ void collect(const Board& b, RunRecord& r) {
   r.register_reads = b.port.register_reads();
   r.register_writes = b.port.register_writes();
   r.npu_jobs = b.npu.jobs();
+  r.npu_job_unfinished = b.npu.busy();
   add_traffic(r.initiator_traffic["host"], b.host_bus);
   add_traffic(r.initiator_traffic["dma.read"], b.dma_engine.reader);
   add_traffic(r.initiator_traffic["dma.write"], b.dma_engine.writer);
@@ -163,7 +185,20 @@ void collect(const Board& b, RunRecord& r) {
   r.dram_row_misses = dram.misses;
   r.dram_row_conflicts = dram.conflicts;
 
+  std::uint64_t injected = 0;
+  if (b.injector) {
+    r.fault_events = b.injector->events();
+    const auto fired = b.injector->fired();
+    for (std::size_t i = 0; i < fired.size(); ++i) {
+      r.faults.push_back({b.injector->plan().faults[i].kind, b.injector->plan().faults[i].target, fired[i]});
+      injected += fired[i];
+    }
+  }
+
   auto& n = r.counters;
+  n["ecc.corrected"] = b.ecc.corrected();
+  n["ecc.uncorrected"] = b.ecc.uncorrected();
+  n["faults.injected"] = injected;
   n["host.busy_cycles"] = r.host_cycles;
   n["host.maintained_lines"] = b.port.maintained_lines();
   n["host.register_reads"] = r.register_reads;
@@ -212,7 +247,7 @@ struct Platform::Impl {
 
 Platform::Platform(const SocConfig& config, const PlatformOptions& options)
     : impl_(std::make_unique<Impl>(Impl{config, options, nullptr, false})) {
-  impl_->board = std::make_unique<Board>("soc", config, options.timing_only);
+  impl_->board = std::make_unique<Board>("soc", config, options);
 }
 
 Platform::~Platform() {
@@ -220,7 +255,7 @@ Platform::~Platform() {
   sim::reset_kernel();
 }
 
-base::Result<RunRecord> Platform::run(const std::function<base::Status(HwPort&)>& program) {
+RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& program) {
   DEPUTY_CHECK(!impl_->ran, "a platform runs one program");
   impl_->ran = true;
   Board& board = *impl_->board;
@@ -241,19 +276,26 @@ base::Result<RunRecord> Platform::run(const std::function<base::Status(HwPort&)>
   try {
     sc_core::sc_start();
   } catch (const sc_core::sc_report& report) {
-    return base::Error{base::ErrorKind::kHardwareFault, "simulation", report.what(), "this is a defect of the simulator"};
+    return {{}, base::Error{base::ErrorKind::kHardwareFault, "simulation", report.what(), "this is a defect of the simulator"}};
   }
   record.sim_wall_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
-  if (!status)
-    return base::Error{base::ErrorKind::kHardwareFault, "simulation",
-                       "nothing is left to happen, but the host program has not returned", "a wait without a deadline?"};
-  if (!status->ok()) return status->error();
+  if (!status) {
+    record.end_ps = sim::to_ps(sc_core::sc_time_stamp());
+    status = base::Error{base::ErrorKind::kHardwareFault, "simulation",
+                         "nothing is left to happen, but the host program has not returned", "a wait without a deadline?"};
+  }
   record.kernel_events = sim::kernel_events();
   collect(board, record);
   charge_energy(impl_->config, record);
   check_books(impl_->config, record);
-  return record;
+  return {std::move(record), *std::move(status)};
+}
+
+base::Result<RunRecord> Platform::run(const std::function<base::Status(HwPort&)>& program) {
+  RunOutcome outcome = run_to_end(program);
+  if (!outcome.status.ok()) return outcome.status.error();
+  return std::move(outcome.record);
 }
 
 }  // namespace deputy::soc

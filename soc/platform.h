@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/result.h"
 #include "deputy/hw_port.h"
+#include "sim/fault_plan.h"
 #include "soc/run_record.h"
 #include "soc/soc_config.h"
 
@@ -17,6 +18,13 @@ namespace deputy::soc {
 struct PlatformOptions {
   bool timing_only = false;  ///< move no data, compute no values; every cycle and byte still counts
   std::uint64_t seed = 1;
+  sim::FaultPlan faults;     ///< hardware faults to inject; an empty plan changes no cycle
+};
+
+/// How a run ended: what the hardware counted until then, and the error, if any.
+struct RunOutcome {
+  RunRecord record;
+  base::Status status;
 };
 
 /// One platform exists at a time in a process (the SystemC kernel is global); destroying it makes room for
@@ -28,8 +36,11 @@ class Platform {
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
 
-  /// Runs `program` as the host CPU's thread until it returns, once per platform. The error is the
-  /// program's own, or kHardwareFault when the simulation ended without it returning.
+  /// Runs `program` as the host CPU's thread until it returns, once per platform. The error is the program's own,
+  /// or kHardwareFault when the simulation ended without it returning; the record is complete up to there. (Only a
+  /// defect of the simulator itself leaves it empty.)
+  RunOutcome run_to_end(const std::function<base::Status(HwPort&)>& program);
+  /// The same for callers that have no use for the record of a failed run.
   base::Result<RunRecord> run(const std::function<base::Status(HwPort&)>& program);
 
  private:

@@ -55,6 +55,12 @@ void QueueManager::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
 }
 
 void QueueManager::write_register(std::uint32_t offset, std::uint32_t value) {
+  if (faults_.injector() && offset >= reg::kRing0BaseLo) {
+    const std::uint32_t ring = (offset - reg::kRing0BaseLo) / arch::kRingStride;
+    if (offset - ring * arch::kRingStride == reg::kRing0Tail &&
+        faults_.hit(sim::FaultKind::kLostDoorbell, bus.name(), {0, 0, static_cast<std::int32_t>(ring)}))
+      return;
+  }
   const std::uint32_t before = file_.get(offset);
   file_.bus_write(offset, value);
   if (offset == reg::kReset && (value & 1)) reset();
@@ -109,6 +115,7 @@ void QueueManager::reset() {
   file_.reset();
   rings_ = {};
   running_.reset(), end_.reset(), ++epoch_;
+  bus.abandon();
 }
 
 void QueueManager::halt(std::uint32_t ring, RingCause cause, const sim::JobEnd& end) {
@@ -126,8 +133,9 @@ void QueueManager::finish(std::uint32_t ring, bool success, SyncFailure failure)
   rings_[ring] = {};
   set(reg::kRing0Head, ring, get(reg::kRing0Head, ring) + 1);
   set_state(ring, get(reg::kRing0Head, ring) == get(reg::kRing0Tail, ring) ? RingState::kIdle : RingState::kWaiting);
+  const bool lost = success && faults_.hit(sim::FaultKind::kLostSignal, bus.name(), {0, 0, static_cast<std::int32_t>(ring)});
   for (const arch::TimelinePoint& point : entry.signal) {
-    if (!point.used) continue;
+    if (!point.used || lost) continue;
     if (success) sync_.signal(point.timeline, point.value);
     else sync_.fail(point.timeline, failure);
   }
@@ -145,6 +153,8 @@ bool QueueManager::fetch(std::uint32_t ring) {
   // The driver may have reset the ring meanwhile.
   if (epoch != epoch_ || state(ring) == RingState::kOff || state(ring) == RingState::kHalted) return false;
   if (!ok) return halt(ring, RingCause::kBus, {true, 0, address}), false;
+  if (faults_.hit(sim::FaultKind::kCommandParity, bus.name(), {address, arch::kQueueEntryBytes, static_cast<std::int32_t>(ring)}))
+    return halt(ring, RingCause::kParity, {true, 0, address}), false;
   const auto entry = arch::unpack<arch::QueueEntry>(words);
   if (arch::first_bad_field(entry)) return halt(ring, RingCause::kBadEntry, {true, 0, address}), false;
   rings_[ring].entry = entry;
@@ -214,11 +224,21 @@ void QueueManager::run(std::uint32_t ring) {
                   });
 }
 
+bool QueueManager::end_is_late() {
+  if (end_->failed) return false;
+  const sim::Fault* late = faults_.hit(sim::FaultKind::kLateSignal, bus.name(), {0, 0, static_cast<std::int32_t>(*running_)});
+  if (!late) return false;
+  const std::uint64_t epoch = epoch_;
+  sim::wait_for(sim::from_ps(static_cast<std::uint64_t>(late->delay_ns) * 1000));
+  return epoch != epoch_;
+}
+
 void QueueManager::thread() {
   for (;;) {
     while (advance_rings()) {
     }
     if (end_) {
+      if (faults_.injector() && end_is_late()) continue;
       const sim::JobEnd end = *end_;
       const std::uint32_t ring = *running_;
       end_.reset(), running_.reset();

@@ -14,6 +14,7 @@
 #include "arch/queue_entry.h"
 #include "arch/register_file.h"
 #include "sim/bus_initiator.h"
+#include "sim/fault_injector.h"
 #include "sim/job_engine.h"
 #include "soc/sync_unit.h"
 
@@ -34,6 +35,9 @@ class QueueManager : public sc_core::sc_module {
 
   tlm_utils::simple_target_socket<QueueManager> registers;
   sim::BusInitiator bus;  ///< fetches entries
+
+  /// Planned faults of the rings. Null: none.
+  void attach(sim::FaultInjector* injector) { faults_.attach(injector), bus.attach(injector); }
 
   const std::vector<RingJobRecord>& jobs() const { return records_; }
 
@@ -60,11 +64,14 @@ class QueueManager : public sc_core::sc_module {
   arch::RingState state(std::uint32_t ring) const;
   std::uint32_t get(std::uint32_t ring0_register, std::uint32_t ring) const;
   void set(std::uint32_t ring0_register, std::uint32_t ring, std::uint32_t value);
+  /// A planned delay of a job's end; true when the ring was reset or aborted meanwhile.
+  bool end_is_late();
   void raise(std::uint32_t bits);
   void update_irq();
 
   sim::JobEngine& engine_;
   SyncUnit& sync_;
+  sim::FaultPoint faults_;
   std::function<void(bool)> irq_;
   arch::RegisterFile file_;
   std::array<Ring, arch::kRings> rings_;

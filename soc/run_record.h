@@ -7,12 +7,19 @@
 #include <vector>
 
 #include "npu_model/npu_record.h"
+#include "sim/fault_injector.h"
 
 namespace deputy::soc {
 
 /// Bytes and transactions one initiator moved at one target.
 struct TrafficCount {
   std::uint64_t read_bytes = 0, write_bytes = 0, transactions = 0;
+};
+
+/// What became of one planned fault.
+struct FaultCount {
+  std::string kind, target;
+  std::uint64_t fired = 0;  ///< 0: its event never came
 };
 
 using npu_model::NpuJobRecord;
@@ -25,7 +32,8 @@ struct RunRecord {
   std::uint64_t host_cycles = 0;           ///< cycles the CPU was busy (not waiting)
   std::uint64_t npu_clock_khz = 0, host_clock_khz = 0;
   std::uint64_t interrupts = 0, register_reads = 0, register_writes = 0;
-  std::vector<NpuJobRecord> npu_jobs;
+  std::vector<NpuJobRecord> npu_jobs;       ///< that have ended
+  bool npu_job_unfinished = false;          ///< the run ended while another was on the engine
   /// "npu.load", "npu.store", "npu.cmd", "dma", "host" -> "sram", "dram" -> count. Counted three times, at
   /// the initiator, at the interconnect and at the memory; the books (below) compare them.
   std::map<std::string, std::map<std::string, TrafficCount>> initiator_traffic, noc_traffic;
@@ -33,6 +41,8 @@ struct RunRecord {
   std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_row_conflicts = 0;
   std::map<std::string, double> energy_nj;  ///< component -> nJ; the total is their sum
   std::map<std::string, std::uint64_t> counters;  ///< every raw event count, named as in `deputy list stats`
+  std::vector<sim::FaultEvent> fault_events;  ///< planned faults that happened, in order (the first 1000)
+  std::vector<FaultCount> faults;           ///< one for each of the plan's faults, in its order
   std::vector<std::string> imbalances;      ///< what did not add up; must be empty
 };
 

@@ -108,7 +108,8 @@ struct RegisterBlock {
 };
 std::vector<RegisterBlock> register_blocks() {
   return {{"npu", arch::npu_registers()}, {"dma", arch::dma_registers()}, {"intc", arch::intc_registers()},
-          {"queue", arch::queue_registers()}, {"sync", arch::sync_registers()}, {"iommu", arch::iommu_registers()}};
+          {"queue", arch::queue_registers()}, {"sync", arch::sync_registers()}, {"iommu", arch::iommu_registers()},
+          {"ecc", arch::ecc_registers()}};
 }
 
 std::string registers_page() {

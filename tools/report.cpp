@@ -88,12 +88,12 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
     report.dram_map_bytes += r.dram_load_bytes - dram_weights + r.dram_store_bytes;
     op.energy_nj = npu_energy_nj(r, energy);
     report.npu_macs += r.macs;
-    if (r.macs != op.macs)
+    if (r.macs != op.macs && !s.failure)
       report.imbalances.push_back(fmt::format("{} '{}': the graph has {} MACs, the NPU did {}", op.kind, op.name,
                                               op.macs, r.macs));
   }
   for (const auto& op : report.ops)
-    if (op.engine == "npu" && op.macs > 0 && op.bound.empty())
+    if (op.engine == "npu" && op.macs > 0 && op.bound.empty() && !s.failure)
       report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
 }
 
@@ -161,6 +161,9 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.interrupts = s.soc.interrupts;
   report.counters = s.soc.counters;
   report.imbalances = s.soc.imbalances;
+  if (s.failure) report.failure = s.failure->text();
+  report.faults = s.soc.faults;
+  report.fault_events = s.soc.fault_events;
 
   for (std::uint32_t i = 0; i < s.executable.ops.size(); ++i) {
     const arch::SourceOp& op = s.executable.ops[i];

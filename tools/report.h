@@ -50,6 +50,9 @@ struct Report {
   std::uint64_t copied_bytes = 0, kernel_events = 0, interrupts = 0;
   std::map<std::string, std::uint64_t> counters;
   std::vector<OpReport> ops;
+  std::string failure;                                ///< why the run ended early; what follows is what it had
+  std::vector<soc::FaultCount> faults;                ///< planned faults and how often each happened
+  std::vector<sim::FaultEvent> fault_events;
   std::vector<std::string> imbalances;                ///< books that do not balance; must be empty
   /// Cycles of all NPU jobs over the bound of all NPU work; 0 without NPU work.
   double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(npu_busy_cycles) / bounds.cycles() : 0; }

@@ -77,6 +77,14 @@ std::string report_json(const Report& r, bool reproducible) {
   out["counters"] = counters;
   out["ops"] = Json::array();
   for (const auto& op : r.ops) out["ops"].push_back(op_json(op));
+  if (!r.failure.empty()) out["failure"] = r.failure;
+  if (!r.faults.empty()) {
+    out["faults"] = Json::array();
+    for (const auto& f : r.faults) out["faults"].push_back({{"kind", f.kind}, {"target", f.target}, {"fired", f.fired}});
+    out["fault_events"] = Json::array();
+    for (const auto& e : r.fault_events)
+      out["fault_events"].push_back({{"kind", e.kind}, {"target", e.target}, {"time_ns", static_cast<double>(e.time_ps) / 1000}, {"address", e.address}});
+  }
   out["imbalances"] = r.imbalances;
   return out.dump(2) + "\n";
 }

@@ -93,6 +93,12 @@ std::string report_text(const Report& r, int top) {
                                 r.timing_only ? ", timing only" : "");
   out += summary(r) + "\n" + energy_table(r) + "\n" + traffic_table(r) + "\n" + op_table(r, top);
   if (const std::string cpu = cpu_table(r); !cpu.empty()) out += "\n" + cpu;
+  if (!r.faults.empty()) {
+    Table table({"planned fault", "at", ">happened"});
+    for (const auto& f : r.faults) table.row({f.kind, f.target, f.fired ? std::to_string(f.fired) : "never"});
+    out += "\n" + table.text();
+  }
+  if (!r.failure.empty()) out += "\n  THE RUN FAILED, the figures end there: " + r.failure + "\n";
   for (const auto& line : r.imbalances) out += "\n  THE BOOKS DO NOT BALANCE: " + line + "\n";
   return out;
 }

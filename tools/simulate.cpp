@@ -77,10 +77,11 @@ base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, co
   host_runtime::Device device(port, {});
   DEPUTY_ASSIGN(auto session, host_runtime::Session::load(device, file, name));
   const auto wall = std::chrono::steady_clock::now();
-  DEPUTY_TRY(session->run(inputs));
+  const base::Status status = session->run(inputs);
   out.inference_wall_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
   out.inference = session->record();
+  DEPUTY_TRY(status);
   if (options.timing_only) return {};
   for (auto tensor : session->executable().outputs) {
     DEPUTY_ASSIGN(auto bytes, session->read_tensor(tensor));
@@ -105,10 +106,15 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
   DEPUTY_ASSIGN(out.executable, arch::read_executable(file, name));
   out.file_hash = fmt::format("{:016x}", arch::content_hash(file));
   if (options.strict) DEPUTY_TRY(check_strict(out.executable));
-  soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed});
-  DEPUTY_ASSIGN(out.soc, platform.run([&](HwPort& port) {
+  soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed, .faults = options.faults});
+  soc::RunOutcome outcome = platform.run_to_end([&](HwPort& port) {
     return run_session(port, file, name, options, inputs, out);
-  }));
+  });
+  out.soc = std::move(outcome.record);
+  if (!outcome.status.ok()) {
+    if (!options.keep_failed) return outcome.status.error();
+    out.failure = outcome.status.error();
+  }
   return out;
 }
 

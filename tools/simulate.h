@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct SimulateOptions {
   std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all there is
   delegate::Optimisations optimisations;
   delegate::Effort effort = delegate::Effort::kFull;
+  sim::FaultPlan faults;     ///< to inject into the hardware
+  bool keep_failed = false;  ///< a run that fails is a Simulation with `failure` set, for its report
 };
 
 struct Simulation {
@@ -37,6 +40,7 @@ struct Simulation {
   double inference_wall_ms = 0;         ///< wall time of the inference's simulation, after loading
   std::vector<std::vector<std::uint8_t>> outputs;        ///< graph order; empty when timing only
   std::map<std::uint32_t, std::vector<std::uint8_t>> tensors;  ///< all_tensors: every tensor with storage
+  std::optional<base::Error> failure;  ///< keep_failed: why the run ended early; the records hold what it had
 };
 
 /// Reads a model file by its contents; today .tflite.
@@ -51,7 +55,7 @@ base::Result<std::vector<std::vector<std::uint8_t>>> load_inputs(const delegate:
                                                                  const std::vector<std::string>& files,
                                                                  std::uint64_t seed);
 
-/// Compiles and runs one inference on a fresh platform.
+/// Compiles and runs one inference on a fresh platform. Errors before the run starts are always errors.
 base::Result<Simulation> simulate(const delegate::Graph& graph, const SimulateOptions& options,
                                   const std::vector<std::vector<std::uint8_t>>& inputs);
 

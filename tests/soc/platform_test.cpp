@@ -174,6 +174,20 @@ TEST_CASE("a program's error is the run's error") {
   CHECK(record.error().text() == "here: did not like it (try again)");
 }
 
+TEST_CASE("a failed program leaves its record: what the hardware had counted, in balance") {
+  Platform platform(wearable(), {});
+  const auto outcome = platform.run_to_end([](HwPort& port) -> base::Status {
+    port.read32(arch::kNpuBase);
+    port.read32(arch::kDmaBase);
+    return base::Error{base::ErrorKind::kHardwareFault, "here", "broke", ""};
+  });
+  CHECK(outcome.status.error().text() == "here: broke");
+  CHECK(outcome.record.register_reads == 2);
+  CHECK(outcome.record.end_ps > 0);
+  CHECK(outcome.record.energy_nj.count("host") == 1);
+  CHECK(outcome.record.imbalances.empty());
+}
+
 TEST_CASE("a program that waits for ever is told so, and the next platform works") {
   {
     Platform platform(wearable(), {});

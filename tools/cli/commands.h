@@ -28,6 +28,7 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs, expect;
   std::string output_dir, report;
+  std::string faults;   ///< a fault plan to inject; empty: none
   bool all_tensors = false, timing_only = false, reproducible = false, quiet = false;
   std::uint64_t seed = 1;
   int top = 10;

@@ -73,6 +73,8 @@ base::Result<Simulation> run_model(const RunOptions& options, const SimulateOpti
 }
 
 base::Status run(const CommonOptions& common, const RunOptions& options) {
+  if (!options.compare.empty() && !options.faults.empty())
+    return base::Error{base::ErrorKind::kUsage, "--faults", "does not go with --compare", "drop one of them"};
   if (!options.compare.empty()) return run_comparison(common, options);
   if (options.all_tensors && options.output_dir.empty())
     return base::Error{base::ErrorKind::kUsage, "--all-tensors", "needs --output-dir", "say where to write the tensors"};
@@ -84,14 +86,19 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   simulate_with.timing_only = options.timing_only;
   simulate_with.all_tensors = options.all_tensors;
   simulate_with.seed = options.seed;
+  simulate_with.keep_failed = true;
+  if (!options.faults.empty()) {
+    DEPUTY_ASSIGN(simulate_with.faults, sim::load_fault_plan(options.faults));
+  }
   DEPUTY_ASSIGN(auto simulation, run_model(options, simulate_with));
   const Report report = make_report(simulation, simulate_with);
   if (options.json)
     fmt::print("{}", report_json(report, options.reproducible));
   else if (!options.quiet)
     fmt::print("{}", report_text(report, options.top));
-  if (!options.output_dir.empty()) DEPUTY_TRY(write_outputs(simulation, options));
+  if (!options.output_dir.empty() && !simulation.failure) DEPUTY_TRY(write_outputs(simulation, options));
   if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
+  if (simulation.failure) return *simulation.failure;
   if (!report.imbalances.empty())
     return base::Error{base::ErrorKind::kMismatch, options.model, "the books do not balance: " + report.imbalances[0],
                        "this is a defect of the simulator; please report it"};

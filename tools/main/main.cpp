@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   run_cmd->add_flag("--timing-only", run.timing_only, "simulate time and energy, compute no values");
   run_cmd->add_option("--seed", run.seed, "seed for inputs that are not given")->capture_default_str();
   run_cmd->add_option("--report", run.report, "write the report as JSON; the effective SoC goes to the same name with .soc.yaml");
+  run_cmd->add_option("--faults", run.faults, "inject the hardware faults of this plan (docs/faults.md); a run that fails still prints and writes its report");
   run_cmd->add_flag("--reproducible", run.reproducible, "leave the wall-clock field out of the report");
   run_cmd->add_option("--top", run.top, "operators to show in the table")->capture_default_str();
   run_cmd->add_flag("--quiet", run.quiet, "print only errors");
