@@ -33,6 +33,9 @@ class ByteWriter {
   void put(const T& value) {
     if constexpr (base::HasFields<T>) {
       T::fields(value, [&](const auto& member, const base::Field&) { put(member); });
+    } else if constexpr (std::is_same_v<T, std::vector<std::uint8_t>>) {
+      put(static_cast<std::uint32_t>(value.size()));
+      append(value);
     } else if constexpr (std::is_same_v<T, std::string> || kIsVector<T>) {
       put(static_cast<std::uint32_t>(value.size()));
       for (const auto& element : value) put(element);
@@ -70,6 +73,13 @@ class ByteReader {
   void read(T& value, const base::Field& field) {
     if constexpr (base::HasFields<T>) {
       T::fields(value, [&](auto& member, const base::Field& f) { read(member, f); });
+    } else if constexpr (std::is_same_v<T, std::vector<std::uint8_t>>) {
+      const auto count = get<std::uint32_t>();
+      if (!ok()) return;
+      if (count > remaining()) return fail(field.name, "is longer than the bytes that are left");
+      value.assign(bytes_.begin() + static_cast<std::ptrdiff_t>(at_),
+                   bytes_.begin() + static_cast<std::ptrdiff_t>(at_ + count));
+      at_ += count;
     } else if constexpr (std::is_same_v<T, std::string> || kIsVector<T>) {
       const auto count = get<std::uint32_t>();
       // An element takes at least a byte. Growing one by one keeps memory near the file's size.

@@ -50,8 +50,9 @@ struct Section {
 
 class Parser {
  public:
-  Parser(std::span<const std::uint8_t> bytes, const std::string& name)
-      : bytes_(bytes), name_(name) {}
+  /// nested: the bytes are a fallback, which has none of its own.
+  Parser(std::span<const std::uint8_t> bytes, const std::string& name, bool nested = false)
+      : bytes_(bytes), name_(name), nested_(nested) {}
 
   base::Result<Executable> run() {
     DEPUTY_TRY(read_header());
@@ -64,10 +65,19 @@ class Parser {
     DEPUTY_TRY(read_records(SectionId::kOps, "ops", e.ops));
     DEPUTY_TRY(read_records(SectionId::kSteps, "steps", e.steps));
     DEPUTY_TRY(read_records(SectionId::kPrograms, "programs", e.programs));
+    DEPUTY_TRY(read_records(SectionId::kExternals, "externals", e.externals));
+    DEPUTY_TRY(read_records(SectionId::kFallbacks, "fallbacks", e.fallbacks));
     const auto constants = section(SectionId::kConstants);
     e.constants.assign(constants.begin(), constants.end());
     if (const std::string problem = executable_problem(e); !problem.empty())
       return malformed(problem);
+    if (nested_ && !e.fallbacks.empty()) return malformed("a fallback with fallbacks of its own");
+    for (std::size_t i = 0; i < e.fallbacks.size(); ++i) {
+      const std::string name = fmt::format("{}, fallback {}", name_, i);
+      DEPUTY_ASSIGN(const Executable fallback, Parser(e.fallbacks[i], name, true).run());
+      if (const std::string problem = fallback_problem(e, i, fallback); !problem.empty())
+        return malformed(fmt::format("fallback {}: {}", i, problem));
+    }
     return e;
   }
 
@@ -145,17 +155,39 @@ class Parser {
 
   std::span<const std::uint8_t> bytes_;
   const std::string& name_;
+  const bool nested_;
   Section sections_[kSectionCount];
 };
 
 }  // namespace
+
+std::uint64_t Executable::region_bytes(Region region) const {
+  if (region == Region::kConstants) return constants.size();
+  if (region == Region::kFastArena) return fast_arena_bytes;
+  if (region == Region::kSlowArena) return slow_arena_bytes;
+  const auto index = static_cast<std::size_t>(external_index(region));
+  return index < externals.size() ? externals[index].bytes : 0;
+}
+
+bool Executable::region_written(Region region) const {
+  if (!is_external(region)) return region != Region::kConstants;
+  const auto index = static_cast<std::size_t>(external_index(region));
+  return index < externals.size() && externals[index].written;
+}
+
+bool Executable::region_in_sram(Region region) const {
+  if (!is_external(region)) return region == Region::kFastArena;
+  const auto index = static_cast<std::size_t>(external_index(region));
+  return index < externals.size() && externals[index].memory == ExternalMemory::kSram;
+}
 
 std::vector<std::uint8_t> write_executable(const Executable& e) {
   ByteWriter general;
   general_fields(e, [&](const auto& member, const base::Field&) { general.put(member); });
   const std::vector<std::uint8_t> sections[kSectionCount] = {
       std::move(general.bytes()), record_bytes(e.tensors),  record_bytes(e.ops),
-      record_bytes(e.steps),      record_bytes(e.programs), e.constants};
+      record_bytes(e.steps),      record_bytes(e.programs), record_bytes(e.externals),
+      record_bytes(e.fallbacks),  e.constants};
   ByteWriter body;  // everything after the header; offsets count from the file's start
   std::size_t end = kHeaderBytes + kSectionCount * kSectionEntryBytes;
   for (std::uint32_t i = 0; i < kSectionCount; ++i) {

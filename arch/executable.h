@@ -5,7 +5,7 @@
 //   header   magic "DPTYEXE\0", u32 version, u32 section count, u64 content hash
 //   sections { u32 id, u32 zero, u64 offset, u64 bytes } then the sections, each 64-byte aligned
 //
-// Sections are SectionId 1 to 6, each once, in that order, without gaps other than zero padding to the
+// Sections are those of SectionId, each once, in that order, without gaps other than zero padding to the
 // alignment; the last one ends the file. Records inside them are written field by field (byte_io.h).
 #pragma once
 
@@ -23,20 +23,22 @@
 
 namespace deputy::arch {
 
-inline constexpr std::uint32_t kExecutableVersion = 1;
+inline constexpr std::uint32_t kExecutableVersion = 2;
 inline constexpr std::uint32_t kNoTensor = 0xFFFFFFFF;  ///< an absent optional operand
 inline constexpr int kConstantAlign = 128;  ///< no smaller than a memory's burst, which is moved whole
 inline constexpr int kMaxTensorRank = 8;
 
 enum class SectionId : std::uint32_t {
   kGeneral = 1,    ///< model name, numerics, target, inputs, outputs, arena sizes
-  kTensors = 2,    ///< PlacedTensor records after a u32 count; so are the next three
+  kTensors = 2,    ///< PlacedTensor records after a u32 count; likewise the next three
   kOps = 3,        ///< SourceOp records
   kSteps = 4,      ///< Step records
   kPrograms = 5,   ///< Program records
-  kConstants = 6,  ///< the bytes of Region::kConstants
+  kExternals = 6,  ///< ExternalRegion records after a u32 count
+  kFallbacks = 7,  ///< Executable::fallbacks: u32 count, then each u32 bytes and a complete executable file
+  kConstants = 8,  ///< the bytes of Region::kConstants
 };
-inline constexpr int kSectionCount = 6;
+inline constexpr int kSectionCount = 8;
 
 enum class Placement : std::uint8_t {
   kRegion = 0,  ///< at `region` + `offset`
@@ -121,6 +123,31 @@ struct Program {
   }
 };
 
+/// Which memory the programs were tiled for.
+enum class ExternalMemory : std::uint8_t { kSram = 0, kDram = 1 };
+
+/// A graph input or output that lies in neither arena: whoever runs the executable binds memory for it, its own or a
+/// caller's. The record says what that memory must be. Record i is region external_region(i); the tensor fills it from
+/// offset 0, and other tensors (its aliases, parts of it, operands it is written over) may lie inside.
+struct ExternalRegion {
+  std::uint32_t tensor = 0;
+  std::uint64_t bytes = 0;
+  bool written = false;      ///< an output: the programs write it, and may read it. An input: they only read it
+  std::uint32_t align = 64;  ///< of its address, bytes, a power of two
+  ExternalMemory memory = ExternalMemory::kDram;  ///< other memory is legal and changes only the time
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.tensor, Field{.name = "tensor"});
+    v(s.bytes, Field{.name = "bytes"});
+    v(s.written, Field{.name = "written"});
+    v(s.align, Field{.name = "align"});
+    v(s.memory, Field{.name = "memory"});
+  }
+};
+inline constexpr std::uint32_t kExternalAlign = 64;       ///< what the compiler asks for: no line of a cache is shared
+inline constexpr std::uint32_t kMaxExternalAlign = 4096;  ///< what a file may ask for
+
 struct Executable {
   std::string model_name;
   Numerics numerics = Numerics::kTflite;
@@ -130,9 +157,21 @@ struct Executable {
   std::vector<SourceOp> ops;           ///< in the model's order
   std::vector<Step> steps;
   std::vector<Program> programs;
+  std::vector<ExternalRegion> externals;  ///< record i: external_region(i)
+  /// One for each program, or none at all: an executable file that computes on the CPU alone, in arenas of its own, what
+  /// the program computes. Its inputs and outputs are those of the program's step, one for one, with equal descriptions
+  /// and all of them placed; it has no programs, external regions or fallbacks.
+  std::vector<std::vector<std::uint8_t>> fallbacks;
   std::vector<std::uint8_t> constants; ///< Region::kConstants
   std::uint64_t fast_arena_bytes = 0;
   std::uint64_t slow_arena_bytes = 0;
+
+  /// Bytes of a region; 0 for an external one that there is none of.
+  std::uint64_t region_bytes(Region region) const;
+  /// Whether command streams may write a region.
+  bool region_written(Region region) const;
+  /// Whether a region was compiled to lie in the SRAM; else it is in DRAM.
+  bool region_in_sram(Region region) const;
 };
 
 /// The file's bytes; equal executables give equal bytes.

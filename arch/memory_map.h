@@ -54,6 +54,19 @@ enum class Region : std::uint8_t {
   kConstants = 0,  ///< weights, parameters, tables, constant tensors: read only
   kFastArena = 1,  ///< tensors in the shared SRAM
   kSlowArena = 2,  ///< tensors in DRAM
+  kExternal0 = 3,  ///< graph inputs and outputs in memory of their own, one tensor a region
+  kExternal1 = 4,
+  kExternal2 = 5,
+  kExternal3 = 6,
+  kExternal4 = 7,
 };
+inline constexpr int kMaxExternalRegions = 5;
+constexpr bool is_external(Region region) { return region >= Region::kExternal0; }
+constexpr int external_index(Region region) {
+  return static_cast<int>(region) - static_cast<int>(Region::kExternal0);
+}
+constexpr Region external_region(int index) {
+  return static_cast<Region>(static_cast<int>(Region::kExternal0) + index);
+}
 
 }  // namespace deputy::arch

@@ -9,12 +9,14 @@
 #include "base/check.h"
 #include "delegate/cascade/plan.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/fallback.h"
 #include "delegate/fusion/cancel_transposes.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/fusion/views_pass.h"
 #include "delegate/partition/placement.h"
 #include "delegate/passes/check_memory_plan.h"
 #include "delegate/passes/place_buffers.h"
+#include "delegate/passes/program_operands.h"
 
 namespace deputy::delegate {
 namespace {
@@ -34,7 +36,8 @@ std::vector<std::int64_t> cascade_limits(const CompileOptions& options) {
 
 class Compiler {
  public:
-  Compiler(const Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {}
+  Compiler(const Graph& graph, const CompileOptions& options)
+      : graph_(graph), options_(options), operands_(graph, out_, views_plan_, storage_) {}
 
   base::Result<arch::Executable> run() {
     if (graph_.ops.size() > kMaxOps)
@@ -62,6 +65,12 @@ class Compiler {
         check_memory_plan({graph_, out_, views_, actions(), options_.keep_all_tensors});
     DEPUTY_CHECK(!problem, problem->c_str());
     if (options_.trace) explain_fusion();
+    if (options_.fallback)
+      for (const arch::Step& step : out_.steps)  // programs are numbered in the order of their steps
+        if (step.kind == arch::StepKind::kNpu) {
+          DEPUTY_ASSIGN(auto file, compile_fallback(graph_, out_, step, options_));
+          out_.fallbacks.push_back(std::move(file));
+        }
     return std::move(out_);
   }
 
@@ -124,6 +133,7 @@ class Compiler {
     if (options_.trace)
       options_.trace->notes.push_back(
           {"memory", fmt::format("{}; {} results in place", plan_text(plan), placing.in_place)});
+    describe_external(placing.external);
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
       if (!views_[i].stored) continue;
       // The runtime copies tensors that are dense; the others it has no use for.
@@ -140,6 +150,16 @@ class Compiler {
           if (id != kNoTensor) last_use_[static_cast<std::size_t>(root(id))] = g;
     for (const TensorId id : graph_.outputs)
       last_use_[static_cast<std::size_t>(root(id))] = schedule_.groups.size();
+  }
+
+  void describe_external(const ExternalIo& external) {
+    const bool sram = options_.io == IoPlacement::kSram;
+    for (const ExternalBuffer& buffer : external.buffers)
+      out_.externals.push_back({static_cast<std::uint32_t>(buffer.tensor),
+                                static_cast<std::uint64_t>(graph_.tensor(buffer.tensor).desc.bytes()), buffer.written,
+                                arch::kExternalAlign, sram ? arch::ExternalMemory::kSram : arch::ExternalMemory::kDram});
+    if (options_.trace)
+      for (const std::string& text : external.kept) options_.trace->notes.push_back({"memory", text});
   }
 
   // How the tensors share storage.
@@ -162,8 +182,9 @@ class Compiler {
     for (const std::vector<Kernel>& kernels : kernels_) runs_.push_back(single_runs(kernels.size()));
     if (!options_.optimisations.cascade || options_.keep_all_tensors) return;
     storage_ = plan_storage(graph_, storage_wishes());
+    external_ = external_io(graph_, storage_, options_.io);
     const std::vector<LiveRange> singly = live_ranges(graph_, actions(), storage_, false);
-    MemoryPlan plan = plan_memory(singly, options_.sram_bytes, Effort::kFast);
+    MemoryPlan plan = plan_with_external(singly, external_, options_.sram_bytes, Effort::kFast);
     if (plan.slow.bytes == 0) return;
     KernelCosts costs(graph_, options_, tilings_);
     std::vector<std::vector<Run>> best = runs_;
@@ -176,7 +197,8 @@ class Compiler {
                                                                                         : schedule_.groups[g].ops.size());
       }
       const StorageMap storage = plan_storage(graph_, storage_wishes());
-      plan = plan_memory(live_ranges(graph_, actions(), storage, false), options_.sram_bytes, Effort::kFast);
+      plan = plan_with_external(live_ranges(graph_, actions(), storage, false), external_, options_.sram_bytes,
+                                Effort::kFast);
       const double cycles = total_cycles(plan, costs);
       if (cycles < least) least = cycles, best = runs_;
     }
@@ -186,7 +208,7 @@ class Compiler {
   double total_cycles(const MemoryPlan& plan, KernelCosts& costs) const {
     std::set<TensorId> slow;
     for (const PlannedBuffer& buffer : plan.buffers)
-      if (buffer.region == arch::Region::kSlowArena) slow.insert(buffer.range.tensor);
+      if (!region_in_sram(buffer.region, options_.io)) slow.insert(buffer.range.tensor);
     double sum = 0;
     for (std::size_t g = 0; g < kernels_.size(); ++g)
       sum += runs_cycles(graph_, options_.numerics, kernels_[g], runs_[g], costs, [&](TensorId id) { return !slow.contains(root(id)); });
@@ -207,12 +229,13 @@ class Compiler {
                              return !fixed.contains(id) && root(id) == id && storage_.of(id).stored &&
                                     sharers[static_cast<std::size_t>(id)] == 1;
                            },
+                           [this](TensorId id) { return external_.has(root(id)); },
                            std::vector<std::int64_t>(kernels_[g].size(), 0)};
     std::set<TensorId> written;
     for (const Kernel& kernel : kernels_[g])
       for (const TensorId id : kernel.writes) written.insert(root(id));
     for (const LiveRange& range : singly) {
-      if (written.contains(range.tensor)) continue;
+      if (written.contains(range.tensor) || external_.has(range.tensor)) continue;
       for (std::size_t k = 0; k < problem.others.size(); ++k) {
         const std::ptrdiff_t at = action + static_cast<std::ptrdiff_t>(k);
         if (range.begin <= at && at <= range.end) problem.others[k] += static_cast<std::int64_t>(range.bytes);
@@ -235,6 +258,8 @@ class Compiler {
         }
         out.push_back(std::move(action));
       }
+      // A program that failed half way is run again, or its fallback is: its operands stay as they were until its end.
+      if (options_.fallback && !runs_[g].empty()) out.back().keeps = operands_.from_outside(kernels_[g]);
       if (schedule_.groups[g].engine == Engine::kNpu) continue;
       for (const std::size_t op : schedule_.groups[g].ops)
         out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs, {{op}}, true});
@@ -244,13 +269,7 @@ class Compiler {
 
   TensorId root(TensorId id) const { return storage_.root(id); }
 
-  // The tensor that stands for `id` in a step: parts without a dense place are named by their
-  // whole.
-  std::uint32_t placed(TensorId id) const {
-    const bool own =
-        out_.tensors[static_cast<std::size_t>(id)].placement == arch::Placement::kRegion;
-    return static_cast<std::uint32_t>(own ? id : root(id));
-  }
+  std::uint32_t placed(TensorId id) const { return operands_.placed(id); }
 
   void add_host_steps(std::size_t g) {
     for (const std::size_t index : schedule_.groups[g].ops) {
@@ -289,7 +308,7 @@ class Compiler {
 
   void add_npu_step(std::size_t g) {
     if (kernels_[g].empty()) return;  // views left nothing to do
-    ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch});
+    ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch, options_.io});
     Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
     std::set<TensorId> written;
     std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
@@ -305,7 +324,9 @@ class Compiler {
       for (const TensorId id : kernel.reads)
         if (!graph_.tensor(id).constant && !written.contains(root(id))) {
           const arch::PlacedTensor& place = out_.tensors[placed(id)];
-          if (read.emplace(place.region, place.offset, place.desc.bytes()).second)
+          const bool fresh = read.emplace(place.region, place.offset, place.desc.bytes()).second;
+          // A fallback needs each by its name.
+          if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
             step.inputs.push_back(placed(id));
         }
       for (const TensorId id : kernel.writes) {
@@ -315,6 +336,7 @@ class Compiler {
           step.outputs.push_back(placed(id));
       }
     }
+    operands_.drop_overwritten(step.outputs);
     program.words = builder.finish();
     out_.programs.push_back(std::move(program));
     out_.steps.push_back(std::move(step));
@@ -328,12 +350,14 @@ class Compiler {
   ViewPlan views_plan_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
   std::vector<std::vector<Run>> runs_;        // by group: which kernels run together
+  ExternalIo external_;                       // while cascades are chosen
   StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant
   ConstantPool constants_;
   TilingCache tilings_;
   std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it
   arch::Executable out_;
+  ProgramOperands operands_;
 };
 
 }  // namespace

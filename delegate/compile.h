@@ -16,6 +16,15 @@ namespace deputy::delegate {
 
 enum class EnginePolicy : std::uint8_t { kAuto, kNpu, kCpu };
 
+/// Where graph inputs and outputs lie: in the arenas with everything else, or in external regions (arch/executable.h)
+/// that are costed as SRAM or as DRAM.
+enum class IoPlacement : std::uint8_t { kArena, kSram, kDram };
+
+/// Whether the compiler takes a region for SRAM.
+inline bool region_in_sram(arch::Region region, IoPlacement io) {
+  return region == arch::Region::kFastArena || (arch::is_external(region) && io == IoPlacement::kSram);
+}
+
 /// What the compiler assumes of the memories when it weighs transfers against computation.
 struct MemoryEstimate {
   double sram_bytes_per_cycle = 8;  ///< NPU cycles
@@ -35,6 +44,8 @@ struct CompileOptions {
   double register_bus_ns = 20;                ///< of one device register access, beside the CPU's own cycles
   std::uint64_t sram_bytes = 1 << 20;         ///< shared SRAM the fast arena may use
   MemoryEstimate memory;
+  IoPlacement io = IoPlacement::kArena;       ///< inputs and outputs that cannot be external stay in the arenas
+  bool fallback = false;                      ///< with every NPU program its fallback (arch/executable.h)
   Optimisations optimisations;
   Effort effort = Effort::kFull;
   CompileTrace* trace = nullptr;              ///< where decisions are written down; not owned, may be null

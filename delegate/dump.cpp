@@ -31,7 +31,8 @@ std::string id_list(const Ids& ids) {
 }
 
 std::string_view region_name(arch::Region region) {
-  constexpr std::string_view kNames[] = {"constants", "fast", "slow"};
+  constexpr std::string_view kNames[] = {"constants", "fast",      "slow",      "external0",
+                                         "external1", "external2", "external3", "external4"};
   return kNames[static_cast<int>(region)];
 }
 
@@ -81,6 +82,12 @@ std::string dump_placement(const arch::Executable& e) {
 std::string dump_memory(const arch::Executable& e) {
   std::string out = fmt::format("memory: {} bytes of constants, {} fast, {} slow\n",
                                 e.constants.size(), e.fast_arena_bytes, e.slow_arena_bytes);
+  for (std::size_t i = 0; i < e.externals.size(); ++i) {
+    const arch::ExternalRegion& r = e.externals[i];
+    out += fmt::format("  external{} is %{}, {} bytes aligned to {}, {}, tiled for {}\n", i, r.tensor, r.bytes,
+                       r.align, r.written ? "written" : "only read",
+                       r.memory == arch::ExternalMemory::kSram ? "SRAM" : "DRAM");
+  }
   for (std::size_t i = 0; i < e.tensors.size(); ++i) {
     const arch::PlacedTensor& t = e.tensors[i];
     if (t.placement == arch::Placement::kNone) continue;

@@ -78,7 +78,7 @@ class Reader {
       ++k.stores;
       k.store_bytes += bytes;
       k.output_buffers.insert(static_cast<std::uint32_t>(n.at("spm_addr")));
-      if (n.at("region") != static_cast<std::uint64_t>(arch::Region::kFastArena)) k.dram_map_bytes += bytes;
+      if (!in_sram(n.at("region"))) k.dram_map_bytes += bytes;
     } else {
       ++k.computes;
       if (n.contains("ofm_h")) ++k.tiles[fmt::format("{}x{}x{}", n.at("ofm_h"), n.at("ofm_w"), n.at("ofm_c"))];
@@ -94,7 +94,7 @@ class Reader {
     if (traffic == arch::Traffic::kFeatureMap) {
       k.map_load_bytes += bytes;
       k.input_buffers.insert(spm);
-      if (value("region") != static_cast<std::uint64_t>(arch::Region::kFastArena)) k.dram_map_bytes += bytes;
+      if (!in_sram(value("region"))) k.dram_map_bytes += bytes;
     } else if (traffic == arch::Traffic::kParams) {
       k.param_load_bytes += bytes;
     } else {
@@ -103,6 +103,8 @@ class Reader {
       if (seen_.insert({k.tag, value("region"), value("mem_offset"), bytes, value("mem_row_stride")}).second) k.weight_stored_bytes += bytes;
     }
   }
+
+  bool in_sram(std::uint64_t region) const { return executable_.region_in_sram(static_cast<arch::Region>(region)); }
 
   const arch::Executable& executable_;
   std::map<std::uint32_t, KernelSummary> by_tag_;

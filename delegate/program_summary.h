@@ -17,7 +17,7 @@ struct KernelSummary {
   std::uint32_t program = 0;  ///< of the first instruction
   std::uint64_t loads = 0, stores = 0, computes = 0;
   std::uint64_t map_load_bytes = 0, weight_load_bytes = 0, param_load_bytes = 0, store_bytes = 0;
-  std::uint64_t dram_map_bytes = 0;     ///< feature-map bytes loaded from or stored to the slow arena or constants
+  std::uint64_t dram_map_bytes = 0;     ///< feature-map bytes loaded from or stored to the slow arena, constants or external regions in DRAM
   std::uint64_t weight_stored_bytes = 0;  ///< weights as they lie in memory, each byte once
   std::uint64_t runs = 0;               ///< stretches of instructions without another kernel's between; over 1: interleaved
   /// Shapes of the tiles that compute instructions write, "height x width x channels", with how many there are.

@@ -19,10 +19,13 @@ std::string op_text(const arch::Executable& e, std::uint32_t op) {
 }
 
 std::string tensor_line(const arch::Executable& e, const char* role, std::uint32_t tensor) {
-  constexpr const char* kRegions[] = {"DRAM, among the constants", "SRAM", "DRAM"};
   const arch::PlacedTensor& t = e.tensors[tensor];
+  std::string memory = t.region == arch::Region::kConstants ? "DRAM, among the constants"
+                       : e.region_in_sram(t.region)         ? "SRAM"
+                                                            : "DRAM";
+  if (arch::is_external(t.region)) memory += fmt::format(", external region {}", arch::external_index(t.region));
   const std::string where = t.placement == arch::Placement::kNone ? (t.constant ? "part of the NPU program's constants" : "nowhere: it lives inside a kernel")
-                                                                  : fmt::format("{}, at 0x{:x}", kRegions[static_cast<int>(t.region)], t.offset);
+                                                                  : fmt::format("{}, at 0x{:x}", memory, t.offset);
   return fmt::format("  {:<10} %{} '{}' {} {}, {} bytes: {}\n", role, tensor, t.desc.name, dtype_name(t.desc.dtype), shape_text(t.desc.shape), t.desc.bytes(), where);
 }
 

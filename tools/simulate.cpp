@@ -58,6 +58,8 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   if (options.sram_limit) out.sram_bytes = std::min(out.sram_bytes, options.sram_limit);
   out.optimisations = options.optimisations;
   out.effort = options.effort;
+  out.io = options.io;
+  out.fallback = options.fallback;
   return out;
 }
 

@@ -30,6 +30,8 @@ struct SimulateOptions {
   delegate::Effort effort = delegate::Effort::kFull;
   sim::FaultPlan faults;     ///< to inject into the hardware
   bool keep_failed = false;  ///< a run that fails is a Simulation with `failure` set, for its report
+  bool fallback = false;  ///< compile a fallback for every NPU program
+  delegate::IoPlacement io = delegate::IoPlacement::kArena;  ///< where graph inputs and outputs lie
 };
 
 struct Simulation {

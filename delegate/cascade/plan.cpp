@@ -102,8 +102,9 @@ class Program {
     }
   }
 
-  static std::int64_t bytes(const Graph& graph, TensorId id) {
-    return align_up(graph.tensor(id).desc.bytes(), kAlign);
+  // Room that a tensor takes in an arena.
+  std::int64_t bytes(TensorId id) const {
+    return p_.external(id) ? 0 : align_up(p_.graph.tensor(id).desc.bytes(), kAlign);
   }
 
   // Bytes of tensors that are alive beside a run's own and the output before it.
@@ -111,18 +112,20 @@ class Program {
     std::int64_t sum = 0;
     for (std::size_t k = run.first; k < run.first + run.count; ++k) sum = std::max(sum, p_.others[k]);
     for (const auto& [id, life] : lives_)
-      if (id != before && life.first < run.first && life.second >= run.first) sum += bytes(p_.graph, id);
+      if (id != before && life.first < run.first && life.second >= run.first) sum += bytes(id);
     return sum;
   }
 
   void consider(const Run& run, const std::vector<CascadeStage>& stages, const Stripes& stripes, std::int64_t rings = 0) {
     const std::size_t last = run.first + run.count - 1;
     const TensorId before = run.first ? output(run.first - 1) : kNoTensor, after = output(last);
-    const std::int64_t in = before == kNoTensor ? 0 : bytes(p_.graph, before), out = bytes(p_.graph, after);
+    const std::int64_t in = before == kNoTensor ? 0 : bytes(before), out = bytes(after);
     const bool before_lives = before != kNoTensor && lives_.at(before).second >= run.first;
     const std::int64_t others = beside(run, before);
+    const bool external_sram = p_.options.io == IoPlacement::kSram;
     for (int b = 0; b < 2; ++b)
       for (int a = 0; a < 2; ++a) {
+        if (p_.external(after) && a != external_sram) continue;  // not ours to choose
         const std::int64_t own = rings + (b && before_lives ? in : 0) + (a ? out : 0);
         if (own > limit_ || best_[run.first][b].cost == kNever) continue;
         double cost = best_[run.first][b].cost;
@@ -130,7 +133,7 @@ class Program {
         if (own + others > limit_)
           cost += 2 * static_cast<double>(std::min(others, own + others - limit_)) /
                   p_.options.memory.dram_bytes_per_cycle / static_cast<double>(std::max<std::size_t>(1, run.count));
-        const auto in_sram = [&](std::size_t k) { return k > run.first || (before == kNoTensor ? first_in_sram() : b); };
+        const auto in_sram = [&](std::size_t k) { return k > run.first || (before == kNoTensor ? first_in_sram(run.first) : b); };
         for (std::size_t k = run.first; k <= last; ++k) {
           const bool out_sram = k < last || a;
           if (stages.empty()) {
@@ -146,7 +149,12 @@ class Program {
       }
   }
 
-  bool first_in_sram() const { return p_.others.empty() || p_.others[0] <= limit_; }
+  // The operands of a kernel with no other before it in the group.
+  bool first_in_sram(std::size_t k) const {
+    for (const TensorId id : p_.kernels[k].reads)
+      if (!p_.graph.tensor(id).constant && p_.external(id)) return p_.options.io == IoPlacement::kSram;
+    return p_.others.empty() || p_.others[0] <= limit_;
+  }
   TensorId output(std::size_t k) const { return p_.root(p_.kernels[k].writes.back()); }
 
   const CascadeProblem& p_;

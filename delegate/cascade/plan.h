@@ -49,6 +49,8 @@ struct CascadeProblem {
   std::function<TensorId(TensorId)> root;  ///< whose buffer a tensor lies in
   /// Tensors that may keep only some rows: made by one of the kernels, read by others, whole and no more.
   std::function<bool(TensorId)> may_ring;
+  /// Tensors in external regions: they take no room in the arenas, and options.io says which memory they are in.
+  std::function<bool(TensorId)> external;
   /// Bytes of tensors alive during each kernel that none of the kernels writes.
   std::vector<std::int64_t> others;
 };

@@ -32,7 +32,7 @@ struct Lowering {
   MemoryRef memory(TensorId id);
   MapView map(TensorId id, std::int64_t h, std::int64_t w, std::int64_t c);
   bool in_sram(TensorId id) const {
-    return views[static_cast<std::size_t>(id)].at.region == arch::Region::kFastArena;
+    return region_in_sram(views[static_cast<std::size_t>(id)].at.region, options.io);
   }
 };
 

@@ -53,6 +53,7 @@ struct Action {
   /// operator.
   std::vector<std::vector<std::size_t>> kernels;
   bool host = false;  ///< on the CPU
+  std::vector<TensorId> keeps = {};  ///< must be intact after it, whether it reads them or not
 };
 
 }  // namespace deputy::delegate

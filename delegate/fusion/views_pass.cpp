@@ -123,9 +123,24 @@ class Planner {
       return "it is there twice";
     if (parts.gather && u.host_writes) return "the CPU writes it";
     if (!parts.gather && !u.inside.empty()) return "it has parts itself";
+    if (options_.fallback && crosses(kernel, parts, part))
+      return "another program needs it whole, and so does its fallback";
     if (dense_inside(part)) return std::nullopt;
     if (const Refusal r = strided(id, part, &kernel)) return r;
     return dearer(kernel, part);
+  }
+
+  // Whether a tensor that is to be written in its place inside another would be read by another program, which would then
+  // know it only by the other's name; parts of parts are taken for such.
+  bool crosses(const Kernel& kernel, const Parts& parts, const Part& part) const {
+    if (!parts.gather) return users(part.whole).part_of >= 0;
+    const Users& u = users(part.tensor);
+    const auto group = std::find_if(kernels_.begin(), kernels_.end(), [&](const std::vector<Kernel>& g) {
+      return !g.empty() && &kernel >= &g.front() && &kernel <= &g.back();
+    });
+    return u.aliased || !u.inside.empty() || std::any_of(u.kernels.begin(), u.kernels.end(), [&](const Kernel* k) {
+             return k < &group->front() || k > &group->back();
+           });
   }
 
   bool strided_whole(TensorId id) const {

@@ -27,19 +27,35 @@ std::int64_t output_elements(const Graph& graph, const Op& op) {
 // Bytes that the operator reads (weights and other constants too) and writes.
 struct Bytes {
   std::int64_t maps_in = 0, constants = 0, out = 0;
+  std::int64_t external = 0;  // of maps_in and out, outside the arenas
+  bool external_in = false, external_out = false;
 };
-Bytes bytes_of(const Graph& graph, const Op& op) {
+Bytes bytes_of(const Graph& graph, const Op& op, const CompileOptions& options) {
   Bytes out;
+  // Which of them cannot be external is only known when storage is planned.
+  const auto is_external = [&](TensorId id) {
+    if (options.io == IoPlacement::kArena) return false;
+    const auto among = [&](const std::vector<TensorId>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+    return among(graph.inputs) || among(graph.outputs);
+  };
   std::set<TensorId> seen;
   for (const TensorId id : op.inputs)
-    if (id != kNoTensor && seen.insert(id).second)
-      (graph.tensor(id).constant ? out.constants : out.maps_in) += graph.tensor(id).desc.bytes();
-  for (const TensorId id : op.outputs) out.out += graph.tensor(id).desc.bytes();
+    if (id != kNoTensor && seen.insert(id).second) {
+      const std::int64_t bytes = graph.tensor(id).desc.bytes();
+      (graph.tensor(id).constant ? out.constants : out.maps_in) += bytes;
+      if (!graph.tensor(id).constant && is_external(id)) out.external += bytes, out.external_in = true;
+    }
+  for (const TensorId id : op.outputs) {
+    out.out += graph.tensor(id).desc.bytes();
+    if (is_external(id)) out.external += graph.tensor(id).desc.bytes(), out.external_out = true;
+  }
   return out;
 }
 
-bool maps_in_sram(const Bytes& b, const CompileOptions& o) {
-  return static_cast<std::uint64_t>(b.maps_in + b.out) <= o.sram_bytes;
+// Whether the maps that an operator reads, or those that it writes, are in SRAM.
+bool maps_in_sram(const Bytes& b, bool external, const CompileOptions& o) {
+  if (external && o.io == IoPlacement::kDram) return false;
+  return static_cast<std::uint64_t>(b.maps_in + b.out - b.external) <= o.sram_bytes;
 }
 
 // A compute instruction that does as much as the whole operator.
@@ -98,7 +114,7 @@ Cost cpu_cost(const Graph& graph, const Op& op, const CompileOptions& options) {
                                      : arch::TensorView{&graph.tensor(id).desc, nullptr});
   for (const TensorId id : op.outputs) outputs.push_back({&graph.tensor(id).desc, nullptr});
   // Bytes go in chunks, a few in flight; constants lie in DRAM.
-  const Bytes b = bytes_of(graph, op);
+  const Bytes b = bytes_of(graph, op, options);
   const MemoryEstimate& m = options.memory;
   const auto moving = [&](std::int64_t bytes, bool sram) {
     const double latency = sram ? m.sram_latency_cycles : m.dram_latency_cycles;
@@ -107,8 +123,11 @@ Cost cpu_cost(const Graph& graph, const Op& op, const CompileOptions& options) {
     const double step = std::max(chunk, (latency + chunk) / options.host.outstanding);
     return static_cast<double>(bytes) / options.host.chunk_bytes * step * npu_period(options);
   };
-  double transfers =
-      moving(b.maps_in + b.out, maps_in_sram(b, options)) + moving(b.constants, false);
+  const bool in_sram = maps_in_sram(b, b.external_in, options),
+             out_sram = maps_in_sram(b, b.external_out, options);
+  const double maps = in_sram == out_sram ? moving(b.maps_in + b.out, in_sram)
+                                          : moving(b.maps_in, in_sram) + moving(b.out, out_sram);
+  double transfers = maps + moving(b.constants, false);
   double total = 0;
   for (const arch::HostWork& work : arch::host_work(op.kind, op.attrs, inputs, outputs)) {
     const double computing =
@@ -122,9 +141,9 @@ Cost cpu_cost(const Graph& graph, const Op& op, const CompileOptions& options) {
 
 Cost npu_cost(const Graph& graph, const Op& op, const CompileOptions& options,
               TilingCache& tilings) {
-  const Bytes b = bytes_of(graph, op);
-  const bool in_sram = maps_in_sram(b, options);
-  const TransferRates rates = transfer_rates(options, in_sram, in_sram);
+  const Bytes b = bytes_of(graph, op, options);
+  const TransferRates rates = transfer_rates(options, maps_in_sram(b, b.external_in, options),
+                                             maps_in_sram(b, b.external_out, options));
   if (const auto shape = window_shape(graph, op))
     if (const auto tiling = tilings.choose(*shape, options.npu, rates))
       return rounded(estimate_cycles(*shape, *tiling, options.npu, rates) * npu_period(options));

@@ -47,10 +47,10 @@ class Replay {
       : use_(use),
         graph_(use.graph),
         bytes_(use.graph, use.views, use.actions),
-        owners_(use.executable.fast_arena_bytes, use.executable.slow_arena_bytes) {}
+        owners_(use.executable) {}
 
   std::optional<std::string> run() {
-    for (const TensorId id : graph_.inputs) write(id);
+    for (const TensorId id : graph_.inputs) put(id);
     for (std::size_t a = 0; a < use_.actions.size() && !problem_; ++a)
       act(use_.actions[a], static_cast<std::ptrdiff_t>(a));
     for (const TensorId id : graph_.outputs) read(id, "the graph's end");
@@ -93,12 +93,19 @@ class Replay {
     for (const TensorId id : operands)
       if (!overwritten_lawfully(action, id, results)) read(id, label + " while it runs");
     for (const TensorId id : results) read(id, "the end of " + label);
+    for (const TensorId id : action.keeps) read(id, "the end of the program of " + label);
   }
 
   void write(TensorId id) {
+    if (bytes_.in_arena(id) && !use_.executable.region_written(bytes_.region(id)) &&
+        !bytes_.computed(id).empty())
+      return report(name(id) + " is written into the memory of an input");
+    put(id);
+  }
+  void put(TensorId id) {
     if (!bytes_.in_arena(id)) return report(name(id) + " has no storage to be written");
     for (const Piece& piece : bytes_.computed(id))
-      if (!owners_.write(bytes_.arena(id), piece)) report(name(id) + " leaves its arena");
+      if (!owners_.write(bytes_.region(id), piece)) report(name(id) + " leaves its region");
   }
 
   void read(TensorId id, const std::string& when) {
@@ -106,7 +113,7 @@ class Replay {
     if (bytes_.view(id).stored && bytes_.view(id).at.region == arch::Region::kConstants) return;
     if (!bytes_.in_arena(id)) return report(fmt::format("{} has no storage at {}", name(id), when));
     for (const Piece& piece : bytes_.pieces(id))
-      if (const auto other = owners_.differs(bytes_.arena(id), piece))
+      if (const auto other = owners_.differs(bytes_.region(id), piece))
         return report(
             fmt::format("{} is overwritten by {} before {}", name(id), bytes_.owner(*other), when));
   }

@@ -1,4 +1,4 @@
-// Proves a memory plan by replaying what runs: whose value each byte of the arenas holds is
+// Proves a memory plan by replaying what runs: whose value each byte of the arenas and external regions holds is
 // followed write by write, and every read must find its own tensor's bytes, element by element.
 // Knows nothing of live ranges, roots or planners; works from the views that the code is generated
 // from.
@@ -18,7 +18,7 @@ namespace deputy::delegate {
 /// What is checked. Nothing is owned.
 struct MemoryUse {
   const Graph& graph;
-  const arch::Executable& executable;    ///< arena sizes, steps, programs
+  const arch::Executable& executable;    ///< arena sizes, external regions, steps, programs
   const std::vector<TensorView>& views;  ///< by tensor
   const std::vector<Action>& actions;    ///< in execution order; an operator in none does no work
   bool keep_all = false;                 ///< every tensor must still hold its value at the end

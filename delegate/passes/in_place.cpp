@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "delegate/codegen/views.h"
 #include "delegate/fusion/epilogue_plan.h"
 #include "delegate/ops/eltwise_ops.h"
+#include "delegate/passes/external_io.h"
 
 namespace deputy::delegate {
 namespace {
@@ -40,19 +40,12 @@ std::vector<std::ptrdiff_t> last_touches(const Graph& graph, const std::vector<A
     for (const auto* list : {&actions[a].reads, &actions[a].writes})
       for (const TensorId id : *list)
         if (id != kNoTensor) last[index(storage.root(id))] = static_cast<std::ptrdiff_t>(a);
+  for (std::size_t a = 0; a < actions.size(); ++a)  // not to be overwritten by it either
+    for (const TensorId id : actions[a].keeps)
+      last[index(storage.root(id))] = std::max(last[index(storage.root(id))], static_cast<std::ptrdiff_t>(a) + 1);
   for (const TensorId id : graph.outputs)
     last[index(storage.root(id))] = static_cast<std::ptrdiff_t>(actions.size());
   return last;
-}
-
-// Whether the tensor is all there is in its buffer.
-bool fills_buffer(const Graph& graph, const StorageMap& storage, TensorId id) {
-  const Storage& s = storage.of(id);
-  const arch::TensorDesc& desc = graph.tensor(id).desc;
-  return !graph.tensor(id).constant && s.stored && s.ring == 0 && s.offset == 0 &&
-         !graph.tensor(s.root).constant &&
-         storage.bytes[index(s.root)] == static_cast<std::uint64_t>(desc.bytes()) &&
-         is_dense({{}, s.strides, 0, true}, desc);
 }
 
 }  // namespace
@@ -77,7 +70,12 @@ std::vector<std::pair<TensorId, TensorId>> overwritable(const Graph& graph, Nume
 
 std::vector<std::pair<TensorId, TensorId>> in_place_pairs(const Graph& graph, Numerics numerics,
                                                           const std::vector<Action>& actions,
-                                                          const StorageMap& storage) {
+                                                          const StorageMap& storage,
+                                                          IoPlacement io) {
+  const ExternalIo external = external_io(graph, storage, io);
+  const auto is_fixed = [&](const ExternalBuffer& b, TensorId to, TensorId from) {
+    return (b.root == to && !b.written) || (b.root == from && io == IoPlacement::kDram);
+  };
   std::vector<std::pair<TensorId, TensorId>> out;
   std::vector<std::ptrdiff_t> last = last_touches(graph, actions, storage);
   std::vector<TensorId> merged(graph.tensors.size());  // by root: the buffer it went into
@@ -90,6 +88,10 @@ std::vector<std::pair<TensorId, TensorId>> in_place_pairs(const Graph& graph, Nu
       if (from != result || merged[index(from)] != from || to == from) continue;
       if (!fills_buffer(graph, storage, result) || !fills_buffer(graph, storage, operand)) continue;
       if (last[index(to)] != static_cast<std::ptrdiff_t>(a)) continue;
+      // An external input is not ours to write, and a result in external DRAM is no place for its operand.
+      if (std::any_of(external.buffers.begin(), external.buffers.end(),
+                      [&](const ExternalBuffer& b) { return is_fixed(b, to, from); }))
+        continue;
       // Nothing else that the action touches lies in the operand's buffer.
       const auto in_buffer = [&](TensorId id) {
         return id != kNoTensor && id != operand && buffer(id) == to;

@@ -16,8 +16,8 @@
 // alone.
 //
 // A graph input may be overwritten: the runtime copies inputs in at the start of every run, and the
-// memory plan has always reused their bytes after the last reader. A graph output or a constant may
-// not.
+// memory plan has always reused their bytes after the last reader. A graph output, a constant or an
+// input in an external region (external_io.h) may not.
 #pragma once
 
 #include <utility>
@@ -38,6 +38,7 @@ std::vector<std::pair<TensorId, TensorId>> overwritable(const Graph& graph, Nume
 /// most one result.
 std::vector<std::pair<TensorId, TensorId>> in_place_pairs(const Graph& graph, Numerics numerics,
                                                           const std::vector<Action>& actions,
-                                                          const StorageMap& storage);
+                                                          const StorageMap& storage,
+                                                          IoPlacement io = IoPlacement::kArena);
 
 }  // namespace deputy::delegate

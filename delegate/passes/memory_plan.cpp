@@ -88,18 +88,19 @@ std::vector<LiveRange> live_ranges(const Graph& graph, const std::vector<Action>
   const auto last = static_cast<std::ptrdiff_t>(actions.size());
   constexpr std::ptrdiff_t kNever = std::numeric_limits<std::ptrdiff_t>::max();
   std::vector<LiveRange> all(graph.tensors.size(), {kNoTensor, kNever, -1, 0, 0});
-  const auto touch = [&](TensorId id, std::ptrdiff_t at) {
+  const auto touch = [&](TensorId id, std::ptrdiff_t at, bool moved = true) {
     if (id == kNoTensor || graph.tensor(id).constant) return;
     if (!storage.of(id).stored) return;
     LiveRange& range = all[static_cast<std::size_t>(storage.root(id))];
     range.begin = std::min(range.begin, at), range.end = std::max(range.end, at);
-    range.traffic += static_cast<std::uint64_t>(graph.tensor(id).desc.bytes());
+    if (moved) range.traffic += static_cast<std::uint64_t>(graph.tensor(id).desc.bytes());
   };
   for (const TensorId id : graph.inputs) touch(id, -1);
   for (std::ptrdiff_t at = 0; at < last; ++at) {
     const Action& action = actions[static_cast<std::size_t>(at)];
     for (const TensorId id : action.reads) touch(id, at);
     for (const TensorId id : action.writes) touch(id, at);
+    for (const TensorId id : action.keeps) touch(id, at, false);
   }
   for (const TensorId id : graph.outputs) touch(id, last);
 

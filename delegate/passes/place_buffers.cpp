@@ -7,7 +7,7 @@
 namespace deputy::delegate {
 namespace {
 
-// Bytes that buffers in the slow arena move.
+// Bytes that buffers in the slow arena move. External DRAM is left out: in_place_pairs() adds nothing to it.
 std::uint64_t slow_traffic(const MemoryPlan& plan) {
   std::uint64_t sum = 0;
   for (const PlannedBuffer& buffer : plan.buffers)
@@ -24,7 +24,7 @@ class Placer {
   Placing run() {
     Placing best = placed({}, options_.effort);
     if (!options_.optimisations.in_place || options_.keep_all_tensors) return best;
-    Pairs pairs = in_place_pairs(graph_, options_.numerics, actions_, best.storage);
+    Pairs pairs = in_place_pairs(graph_, options_.numerics, actions_, best.storage, options_.io);
     if (pairs.empty()) return best;
     Placing all = placed(pairs, options_.effort);
     if (!worse(all, best)) best = std::move(all);
@@ -49,8 +49,10 @@ class Placer {
     wishes_.in_place = in_place;
     Placing out;
     out.storage = plan_storage(graph_, wishes_);
-    out.plan = plan_memory(live_ranges(graph_, actions_, out.storage, options_.keep_all_tensors),
-                           options_.sram_bytes, effort);
+    out.external = external_io(graph_, out.storage, options_.io);
+    out.plan = plan_with_external(
+        live_ranges(graph_, actions_, out.storage, options_.keep_all_tensors), out.external,
+        options_.sram_bytes, effort);
     out.in_place = in_place.size();
     return out;
   }

@@ -5,6 +5,7 @@
 
 #include "delegate/codegen/views.h"
 #include "delegate/compile.h"
+#include "delegate/passes/external_io.h"
 #include "delegate/passes/memory_plan.h"
 #include "delegate/passes/storage.h"
 
@@ -13,11 +14,12 @@ namespace deputy::delegate {
 struct Placing {
   StorageMap storage;
   MemoryPlan plan;
+  ExternalIo external;
   std::size_t in_place = 0;  ///< results that lie over an operand
 };
 
 /// Adds results in place to the wishes (switch in-place) where that moves no more bytes through the
-/// slow memory, and plans both arenas. `actions`: what runs, in order.
+/// slow memory, and plans both arenas and the external regions. `actions`: what runs, in order.
 Placing place_buffers(const Graph& graph, const std::vector<Action>& actions, StorageWishes wishes,
                       const CompileOptions& options);
 

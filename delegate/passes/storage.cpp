@@ -152,6 +152,15 @@ StorageMap plan_storage(const Graph& graph, const StorageWishes& wishes) {
   return Resolver(graph, wishes).run();
 }
 
+bool fills_buffer(const Graph& graph, const StorageMap& storage, TensorId id) {
+  const Storage& s = storage.of(id);
+  const arch::TensorDesc& desc = graph.tensor(id).desc;
+  return !graph.tensor(id).constant && s.stored && s.ring == 0 && s.offset == 0 &&
+         !graph.tensor(s.root).constant &&
+         storage.bytes[at(s.root)] == static_cast<std::uint64_t>(desc.bytes()) &&
+         is_dense({{}, s.strides, 0, true}, desc);
+}
+
 std::vector<TensorId> unstored_tensors(const Graph& graph, const std::vector<Kernel>& kernels) {
   std::vector<TensorId> out;
   for (const Kernel& kernel : kernels)

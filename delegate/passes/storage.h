@@ -59,6 +59,9 @@ struct StorageMap {
 /// parts that have strides in their own shape.
 StorageMap plan_storage(const Graph& graph, const StorageWishes& wishes);
 
+/// Whether the tensor is dense, no constant, and all there is in its buffer (aliases of it apart).
+bool fills_buffer(const Graph& graph, const StorageMap& storage, TensorId id);
+
 /// Tensors that only operators of their own kernel touch and that the kernel does not write.
 std::vector<TensorId> unstored_tensors(const Graph& graph, const std::vector<Kernel>& kernels);
 

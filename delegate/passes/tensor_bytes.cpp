@@ -99,7 +99,7 @@ void TensorBytes::add_copied(Runs& out, const Runs& from, std::uint64_t from_beg
 }
 
 bool TensorBytes::share_bytes(TensorId a, TensorId b) const {
-  if (!in_arena(a) || !in_arena(b) || arena(a) != arena(b)) return false;
+  if (!in_arena(a) || !in_arena(b) || region(a) != region(b)) return false;
   if (view(a).ring != 0 || view(b).ring != 0) return false;
   const auto extent = [&](TensorId id) {
     const Runs runs = addresses(id);
@@ -219,26 +219,27 @@ std::string TensorBytes::owner(std::uint32_t number) const {
   return "nothing";
 }
 
-ByteOwners::ByteOwners(std::uint64_t fast_bytes, std::uint64_t slow_bytes) {
-  numbers_[0].assign(fast_bytes, 0), numbers_[1].assign(slow_bytes, 0);
+ByteOwners::ByteOwners(const arch::Executable& executable) {
+  for (int r = 1; r < arch::kRegionCount; ++r)  // all but the constants
+    numbers_[static_cast<std::size_t>(r)].assign(executable.region_bytes(static_cast<arch::Region>(r)), 0);
 }
 
-bool ByteOwners::inside(int arena, std::uint64_t address, std::uint64_t bytes) const {
-  const std::uint64_t size = numbers_[index(arena)].size();
+bool ByteOwners::inside(arch::Region region, std::uint64_t address, std::uint64_t bytes) const {
+  const std::uint64_t size = numbers_[index(region)].size();
   return address <= size && bytes <= size - address;
 }
 
-bool ByteOwners::write(int arena, const Piece& piece) {
-  if (!inside(arena, piece.address, piece.bytes)) return false;
-  std::uint32_t* to = numbers_[index(arena)].data() + piece.address;
+bool ByteOwners::write(arch::Region region, const Piece& piece) {
+  if (!inside(region, piece.address, piece.bytes)) return false;
+  std::uint32_t* to = numbers_[index(region)].data() + piece.address;
   for (std::uint64_t i = 0; i < piece.bytes; ++i)
     to[i] = piece.number + static_cast<std::uint32_t>(i);
   return true;
 }
 
-std::optional<std::uint32_t> ByteOwners::differs(int arena, const Piece& piece) const {
-  if (!inside(arena, piece.address, piece.bytes)) return 0;
-  const std::uint32_t* at = numbers_[index(arena)].data() + piece.address;
+std::optional<std::uint32_t> ByteOwners::differs(arch::Region region, const Piece& piece) const {
+  if (!inside(region, piece.address, piece.bytes)) return 0;
+  const std::uint32_t* at = numbers_[index(region)].data() + piece.address;
   std::uint32_t wrong = 0;
   for (std::uint64_t i = 0; i < piece.bytes; ++i)
     wrong |= at[i] ^ (piece.number + static_cast<std::uint32_t>(i));

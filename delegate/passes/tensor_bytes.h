@@ -9,13 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "arch/executable.h"
+#include "arch/isa.h"
 #include "delegate/codegen/views.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/ir/graph.h"
 
 namespace deputy::delegate {
 
-/// A stretch of an arena: byte address + i holds the byte of number `number` + i.
+/// A stretch of a region: byte address + i holds the byte of number `number` + i.
 struct Piece {
   std::uint64_t address = 0;
   std::uint32_t number = 0;  ///< modulo 2^32
@@ -43,7 +45,7 @@ class TensorBytes {
   bool computed_in(TensorId id, std::ptrdiff_t action) const;
 
   bool in_arena(TensorId id) const;
-  int arena(TensorId id) const { return view(id).at.region == arch::Region::kSlowArena; }
+  arch::Region region(TensorId id) const { return view(id).at.region; }
   const TensorView& view(TensorId id) const { return views_[index(id)]; }
   std::uint32_t first_number(TensorId id) const {
     return static_cast<std::uint32_t>(first_[index(id)]);
@@ -77,22 +79,19 @@ class TensorBytes {
   mutable std::vector<std::optional<Runs>> numbers_;  // by tensor, when first asked for
 };
 
-/// Whose byte lies at every address of the arenas.
+/// Whose byte lies at every address of the arenas and external regions.
 class ByteOwners {
  public:
-  ByteOwners(std::uint64_t fast_bytes, std::uint64_t slow_bytes);
-  /// False when the piece leaves its arena.
-  bool write(int arena, const Piece& piece);
+  explicit ByteOwners(const arch::Executable& executable);
+  /// False when the piece leaves its region.
+  bool write(arch::Region region, const Piece& piece);
   /// The number at the first byte that differs from the piece's, or nullopt.
-  std::optional<std::uint32_t> differs(int arena, const Piece& piece) const;
-  bool inside(int arena, std::uint64_t address, std::uint64_t bytes) const;
-  std::uint32_t at(int arena, std::uint64_t address) const {
-    return numbers_[index(arena)][address];
-  }
+  std::optional<std::uint32_t> differs(arch::Region region, const Piece& piece) const;
+  bool inside(arch::Region region, std::uint64_t address, std::uint64_t bytes) const;
 
  private:
-  static std::size_t index(int arena) { return static_cast<std::size_t>(arena); }
-  std::array<std::vector<std::uint32_t>, 2> numbers_;  // 0: nobody's
+  static std::size_t index(arch::Region region) { return static_cast<std::size_t>(region); }
+  std::array<std::vector<std::uint32_t>, arch::kRegionCount> numbers_;  // 0: nobody's
 };
 
 }  // namespace deputy::delegate

@@ -17,7 +17,7 @@ constexpr std::uint32_t kSmallestPiece = 1024;  // bytes of a load that is cut t
 class Emitter {
  public:
   Emitter(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options)
-      : sections_(std::move(sections)), options_(options), timer_(npu, options.memory) {
+      : sections_(std::move(sections)), options_(options), timer_(npu, options.memory, options.io) {
     for (Section& section : sections_) mark_early_loads(section);
     relocate(plan_spm(sections_, npu.spm.bytes, options.prefetch ? kAhead : 0));
   }

@@ -14,6 +14,7 @@ namespace deputy::delegate {
 struct StreamOptions {
   MemoryEstimate memory;
   bool prefetch = false;
+  IoPlacement io = IoPlacement::kArena;
 };
 
 /// The stream of all sections in order, with END. Compute and store instructions keep their order, and so do

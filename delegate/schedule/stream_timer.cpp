@@ -9,7 +9,7 @@
 namespace deputy::delegate {
 
 bool StreamTimer::in_sram(const arch::Transfer& t) const {
-  return t.region == static_cast<int>(arch::Region::kFastArena);
+  return region_in_sram(static_cast<arch::Region>(t.region), io_);
 }
 
 // A row is a stretch of its own: whole bursts of a DRAM, and at best one latency for `outstanding` of them.

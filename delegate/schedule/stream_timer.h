@@ -16,7 +16,8 @@ namespace deputy::delegate {
 
 class StreamTimer {
  public:
-  StreamTimer(const arch::NpuConfig& npu, const MemoryEstimate& memory) : npu_(npu), memory_(memory) {}
+  StreamTimer(const arch::NpuConfig& npu, const MemoryEstimate& memory, IoPlacement io = IoPlacement::kArena)
+      : npu_(npu), memory_(memory), io_(io) {}
 
   /// Takes the next instruction of the stream. `words`: its encoded length.
   void add(const arch::Operation& op, const Waits& waits, std::size_t words);
@@ -38,6 +39,7 @@ class StreamTimer {
 
   const arch::NpuConfig npu_;
   const MemoryEstimate memory_;
+  const IoPlacement io_;
   std::array<double, 3> free_{};                 ///< by queue: load, compute, store
   std::array<std::vector<double>, 3> ends_;      ///< by queue and sequence number
   std::array<std::vector<double>, 3> starts_;

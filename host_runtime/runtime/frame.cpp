@@ -36,8 +36,12 @@ bool ModelFrame::external(std::uint32_t tensor) const {
 
 BufferRequirements ModelFrame::requirements(std::uint32_t tensor) const {
   const arch::PlacedTensor& t = model_.executable.tensors[tensor];
-  return {static_cast<std::uint64_t>(t.desc.bytes()), kCacheLine,
-          t.region == arch::Region::kFastArena ? MemoryKind::kSram : MemoryKind::kDram};
+  std::uint64_t alignment = kCacheLine;
+  if (external(tensor))
+    alignment = std::max<std::uint64_t>(
+        alignment, model_.executable.externals[static_cast<std::size_t>(arch::external_index(t.region))].align);
+  return {static_cast<std::uint64_t>(t.desc.bytes()), alignment,
+          model_.executable.region_in_sram(t.region) ? MemoryKind::kSram : MemoryKind::kDram};
 }
 
 base::Status ModelFrame::bind_input(std::size_t index, const Buffer& buffer) {

@@ -59,11 +59,10 @@ class Loader {
   base::Status verify_programs() {
     ProgramLimits limits;
     limits.target = exe().target;
-    limits.region_bytes[static_cast<int>(Region::kConstants)] = exe().constants.size();
-    limits.region_bytes[static_cast<int>(Region::kFastArena)] = exe().fast_arena_bytes;
-    limits.region_bytes[static_cast<int>(Region::kSlowArena)] = exe().slow_arena_bytes;
-    limits.writable[static_cast<int>(Region::kFastArena)] =
-        limits.writable[static_cast<int>(Region::kSlowArena)] = true;
+    for (std::size_t r = 0; r < arch::kRegionCount; ++r) {
+      limits.region_bytes[r] = exe().region_bytes(static_cast<Region>(r));
+      limits.writable[r] = exe().region_written(static_cast<Region>(r));
+    }
     limits.op_count = exe().ops.size();
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
       DEPUTY_ASSIGN(auto footprint, verify_program(exe().programs[i].words, limits,
@@ -168,6 +167,15 @@ base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& m
   out.model_ = &model;
   const auto memory = [](const SharedBuffer& b) { return SharedMemory{b.address(), b.bytes(), b.host()}; };
   out.bind(Region::kConstants, memory(model.constants));
+  // Until the caller binds memory of its own.
+  for (const arch::ExternalRegion& region : model.executable.externals) {
+    const bool sram = region.memory == arch::ExternalMemory::kSram;
+    DEPUTY_ASSIGN(auto buffer,
+                  SharedBuffer::make(device.port(), sram ? MemoryKind::kSram : MemoryKind::kDram, region.bytes,
+                                     std::max<std::uint64_t>(region.align, kBufferAlign)));
+    out.bind(arch::external_region(static_cast<int>(out.external_.size())), memory(buffer));
+    out.external_.push_back(std::move(buffer));
+  }
   if (shared) {
     for (const Region region : {Region::kFastArena, Region::kSlowArena})
       out.regions_[static_cast<std::size_t>(region)] = shared->region(region);

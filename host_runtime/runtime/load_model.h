@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::span<
 class ModelMemory {
  public:
   ModelMemory() = default;
-  /// Arenas of its own, or those of `shared`. The model must outlive this.
+  /// Arenas of its own, or those of `shared`; external regions of its own, in the memory they were compiled for. The model must outlive this.
   static base::Result<ModelMemory> make(Device& device, const LoadedModel& model, const ModelMemory* shared);
 
   struct RegionMemory {
@@ -73,6 +73,7 @@ class ModelMemory {
  private:
   const LoadedModel* model_ = nullptr;
   SharedBuffer fast_, slow_;
+  std::vector<SharedBuffer> external_;  ///< by external region
   std::array<RegionMemory, arch::kRegionCount> regions_;
 };
 

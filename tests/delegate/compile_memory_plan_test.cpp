@@ -47,7 +47,7 @@ TEST_CASE("the replay accepts a sound plan and names the tensor that is lost in 
   CHECK(verdict(g, {0, 64, 0, 64}, true));  // a and b are gone at the end
   CHECK(!verdict(g, {0, 64, 128, 192}, true));
   CHECK(verdict(g, {0, 63, 0, 64}, false));  // b's first byte is a's last
-  CHECK(verdict(g, {0, 64, 128, 193}, false) == "tensor 3 'd' leaves its arena");
+  CHECK(verdict(g, {0, 64, 128, 193}, false) == "tensor 3 'd' leaves its region");
   Graph kept = g;
   kept.outputs = {0, 3};  // a must survive
   CHECK(verdict(kept, {0, 64, 0, 64}, false));

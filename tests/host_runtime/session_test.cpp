@@ -76,6 +76,28 @@ Executable sample(bool with_npu) {
   return e;
 }
 
+/// The sample with "mid" its input and "out" its output, each in an external region; the NPU alone.
+Executable external_sample() {
+  Executable e = sample(true);
+  e.tensors[1].region = Region::kExternal0, e.tensors[2].region = Region::kExternal1;
+  e.tensors[1].offset = e.tensors[2].offset = 0;
+  e.inputs = {1}, e.outputs = {2};
+  e.steps.erase(e.steps.begin());
+  e.externals = {{1, 100, false, 64, arch::ExternalMemory::kDram}, {2, 100, true, 256, arch::ExternalMemory::kSram}};
+  arch::Load load;
+  load.region = 3, load.row_bytes = 100;
+  arch::Store store;
+  store.region = 4, store.row_bytes = 100;
+  e.programs[0].words.clear();
+  for (const arch::Operation& op : {arch::Operation(load), arch::Operation(store), arch::Operation(arch::End{})}) {
+    arch::Instruction i;
+    i.header.tag = 1, i.header.wait_load = !std::holds_alternative<arch::Load>(op);
+    i.op = op;
+    arch::encode(i, e.programs[0].words);
+  }
+  return e;
+}
+
 /// The fake NPU does what the sample's program says, through the registers and memory alone.
 void act_as_npu(FakePort& port) {
   port.on_write(FakePort::kNpu, arch::npu_reg::kCmd, [&port](std::uint32_t) {
@@ -146,6 +168,36 @@ TEST_CASE("host and NPU steps run in order, again and again") {
   CHECK(r.steps[0].end_ps <= r.steps[1].start_ps);
   CHECK(r.steps[1].end_ps - r.steps[1].start_ps >= 5'000'000);
   CHECK(r.steps[1].end_ps <= r.end_ps);
+}
+
+TEST_CASE("external regions are allocated as compiled, and bound") {
+  FakePort port;
+  const auto session = load(port, external_sample());
+  port.on_write(FakePort::kNpu, arch::npu_reg::kCmd, [&port](std::uint32_t) {
+    const auto base = [&](std::uint32_t region) {
+      return std::uint64_t{port.get(FakePort::kNpu, arch::npu_reg::kBase0Lo + 8 * region)};
+    };
+    CHECK(port.get(FakePort::kNpu, arch::npu_reg::kSize0 + 4 * 3) == 100);
+    CHECK(port.get(FakePort::kNpu, arch::npu_reg::kSize0 + 4 * 4) == 100);
+    CHECK(base(3) >= arch::kDramBase);
+    CHECK(base(4) < arch::kDramBase);
+    CHECK(base(4) % 256 == 0);
+    std::memcpy(port.at(base(4), 100), port.at(base(3), 100), 100);
+    port.finish(FakePort::kNpu);
+  });
+  for (const int start : {3, 90}) {
+    REQUIRE(session->run(std::vector<Bytes>{ramp(start)}).ok());
+    CHECK(*session->read_tensor(2) == ramp(start));
+    CHECK(session->record().copied_bytes == 200);
+  }
+}
+
+TEST_CASE("a program that writes the external region of an input is refused while loading") {
+  FakePort port;
+  Executable e = external_sample();
+  std::swap(e.externals[0], e.externals[1]);
+  std::swap(e.tensors[1].region, e.tensors[2].region);
+  CHECK_THAT(load_problem(port, e), Catch::Contains("program 0") && Catch::Contains("region 4"));
 }
 
 TEST_CASE("two sessions share one NPU without touching each other's memory") {

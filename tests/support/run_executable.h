@@ -69,8 +69,10 @@ inline void check_loadable(const arch::Executable& e) {
     throw std::runtime_error("the executable changes in its file");
   host_runtime::ProgramLimits limits;
   limits.target = e.target, limits.op_count = e.ops.size();
-  limits.region_bytes = {e.constants.size(), e.fast_arena_bytes, e.slow_arena_bytes};
-  limits.writable = {false, true, true};
+  for (std::size_t r = 0; r < arch::kRegionCount; ++r) {
+    limits.region_bytes[r] = e.region_bytes(static_cast<arch::Region>(r));
+    limits.writable[r] = e.region_written(static_cast<arch::Region>(r));
+  }
   for (const arch::Program& program : e.programs) {
     const auto footprint = host_runtime::verify_program(program.words, limits, e.model_name);
     if (!footprint.ok()) throw std::runtime_error(footprint.error().text());
@@ -81,9 +83,12 @@ class ExecutableRunner {
  public:
   /// fast: NPU programs in the engine's datapath, else in the plain interpreter.
   explicit ExecutableRunner(const arch::Executable& executable, bool fast = false)
-      : e_(executable), fast_npu_(fast), constants_(executable.constants) {
+      : e_(executable), fast_npu_(fast) {
     // Poison: bytes that nobody writes must not look like results.
-    fast_.assign(e_.fast_arena_bytes, 0xC3), slow_.assign(e_.slow_arena_bytes, 0x3C);
+    for (int r = 0; r < arch::kRegionCount; ++r)
+      regions_.emplace_back(e_.region_bytes(static_cast<arch::Region>(r)),
+                            static_cast<std::uint8_t>(0xC3 + 0x11 * r));
+    regions_[0] = e_.constants;
   }
 
   /// Outputs in graph order. Throws on a fault, a host error or a read of unplaced storage.
@@ -101,19 +106,30 @@ class ExecutableRunner {
         host(step);
         continue;
       }
+      const std::vector<Bytes> before = fallbacks_ && !e_.fallbacks.empty() ? tensors(step.inputs) : std::vector<Bytes>();
       const auto& words = e_.programs[step.program].words;
       if (fast_npu_) {
-        FastNpu npu(e_.target, {constants_, fast_, slow_});
+        FastNpu npu(e_.target, {regions_.begin(), regions_.end()});
         run_program(npu, words, order, random);
       } else {
-        NpuInterpreter npu(e_.target, {constants_, fast_, slow_});
+        NpuInterpreter npu(e_.target, {regions_.begin(), regions_.end()});
         run_program(npu, words, order, random);
       }
+      if (fallbacks_ && !e_.fallbacks.empty()) check_fallback(step, before);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const arch::PlacedTensor& t = e_.tensors[e_.inputs[i]];
+      if (arch::is_external(t.region) && tensor(e_.inputs[i]) != inputs[i])
+        throw std::runtime_error("an external input was written");
     }
     std::vector<Bytes> out;
     for (const std::uint32_t id : e_.outputs) out.push_back(tensor(id));
     return out;
   }
+
+  /// run() holds every program against its fallback: its operands are still there when it has ended, and from them the
+  /// fallback makes the results that it made.
+  void check_fallbacks() { fallbacks_ = true; }
 
   Bytes tensor(std::uint32_t id) {
     const auto bytes = static_cast<std::size_t>(e_.tensors[id].desc.bytes());
@@ -121,13 +137,24 @@ class ExecutableRunner {
   }
 
  private:
+  std::vector<Bytes> tensors(const std::vector<std::uint32_t>& ids) {
+    std::vector<Bytes> out;
+    for (const std::uint32_t id : ids) out.push_back(tensor(id));
+    return out;
+  }
+  void check_fallback(const arch::Step& step, const std::vector<Bytes>& before) {
+    if (tensors(step.inputs) != before) throw std::runtime_error("a program has overwritten its operands");
+    const auto fallback = arch::read_executable(e_.fallbacks[step.program], "fallback");
+    if (!fallback.ok()) throw std::runtime_error(fallback.error().text());
+    if (ExecutableRunner(*fallback).run(before) != tensors(step.outputs))
+      throw std::runtime_error("fallback " + std::to_string(step.program) + " gives other bytes");
+  }
+
   std::uint8_t* data(std::uint32_t id) {
     const arch::PlacedTensor& t = e_.tensors[id];
     if (t.placement != arch::Placement::kRegion)
       throw std::runtime_error("tensor " + std::to_string(id) + " has no storage");
-    Bytes& region = t.region == arch::Region::kConstants   ? constants_
-                    : t.region == arch::Region::kFastArena ? fast_
-                                                           : slow_;
+    Bytes& region = regions_[static_cast<std::size_t>(t.region)];
     if (t.offset + static_cast<std::uint64_t>(t.desc.bytes()) > region.size())
       throw std::runtime_error("tensor outside its region");
     return region.data() + t.offset;
@@ -153,7 +180,8 @@ class ExecutableRunner {
 
   const arch::Executable& e_;
   const bool fast_npu_;
-  Bytes constants_, fast_, slow_;
+  bool fallbacks_ = false;
+  std::vector<Bytes> regions_;  // by arch::Region
 };
 
 }  // namespace deputy::test

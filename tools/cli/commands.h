@@ -21,6 +21,8 @@ struct CommonOptions {
   std::uint64_t min_partition = 1, max_partitions = UINT64_MAX;
   std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all
   std::string effort = "full";
+  std::string io = "arena";
+  bool fallback = false;
   delegate::Optimisations optimisations;
 };
 

@@ -51,6 +51,10 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
   out.sram_limit = common.sram_limit;
   out.optimisations = common.optimisations;
   out.effort = common.effort == "fast" ? delegate::Effort::kFast : delegate::Effort::kFull;
+  out.fallback = common.fallback;
+  out.io = common.io == "sram"   ? delegate::IoPlacement::kSram
+           : common.io == "dram" ? delegate::IoPlacement::kDram
+                                 : delegate::IoPlacement::kArena;
   out.engine = common.engine == "cpu"   ? delegate::EnginePolicy::kCpu
                : common.engine == "npu" ? delegate::EnginePolicy::kNpu
                                         : delegate::EnginePolicy::kAuto;
@@ -62,6 +66,12 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
 
 base::Status no_placement_options(const CommonOptions& common, const std::string& file) {
   const CommonOptions none;
+  if (common.io != none.io)
+    return base::Error{base::ErrorKind::kUsage, file, "it is compiled already: its inputs and outputs have their regions",
+                       "give the model file, or drop --io"};
+  if (common.fallback)
+    return base::Error{base::ErrorKind::kUsage, file, "it is compiled already, with or without fallbacks",
+                       "give the model file, or drop --fallback"};
   if (common.force == none.force && common.deny == none.deny &&
       common.min_partition == none.min_partition && common.max_partitions == none.max_partitions)
     return {};

@@ -104,6 +104,11 @@ base::Status compile(const CommonOptions& common, const CompileCommand& command)
   fmt::print("  constants   {}\n", human_bytes(static_cast<double>(executable.constants.size())));
   fmt::print("  arenas      {} in SRAM, {} in DRAM\n", human_bytes(static_cast<double>(executable.fast_arena_bytes)),
              human_bytes(static_cast<double>(executable.slow_arena_bytes)));
+  if (!executable.externals.empty()) {
+    std::uint64_t sum = 0;
+    for (const arch::ExternalRegion& region : executable.externals) sum += region.bytes;
+    fmt::print("  external    {} in {} regions\n", human_bytes(static_cast<double>(sum)), executable.externals.size());
+  }
   return {};
 }
 

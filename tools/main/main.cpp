@@ -37,6 +37,10 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
   command->add_option("--effort", options.effort, "how long the compiler searches: fast or full")
       ->check(CLI::IsMember({"fast", "full"}))
       ->capture_default_str();
+  command->add_flag("--fallback", options.fallback, "keep for every NPU program one for the CPU that computes the same");
+  command->add_option("--io", options.io, "where graph inputs and outputs lie: arena, or memory of their own in sram or dram")
+      ->check(CLI::IsMember({"arena", "sram", "dram"}))
+      ->capture_default_str();
   deputy::delegate::Optimisations::fields(options.optimisations, [&](bool& on, const deputy::base::Field& field) {
     command->add_flag(std::string("--no-") + field.name + "{false}", on, std::string("switch off: ") + field.doc)
         ->group("Optimisations");

@@ -33,6 +33,7 @@ Problem compare(const delegate::Graph& graph, const Setting& setting,
     if (!executable.ok()) return "compilation: " + executable.error().text();
     test::check_loadable(*executable);
     test::ExecutableRunner runner(*executable, true);
+    runner.check_fallbacks();
     const auto outputs = runner.run(inputs, static_cast<test::Order>(setting.order), 1);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const delegate::TensorId id = graph.outputs[i];

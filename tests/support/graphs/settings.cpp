@@ -31,6 +31,8 @@ class Chooser {
     o.memory.dram_bytes_per_cycle = one_of({0.5, 4.0, 16.0});
     o.memory.sram_latency_cycles = o.memory.dram_latency_cycles = one_of({0.0, 32.0, 500.0});
     s.order = static_cast<int>(below(5));
+    o.fallback = below(3) == 0;
+    o.io = one_of({delegate::IoPlacement::kArena, delegate::IoPlacement::kSram, delegate::IoPlacement::kDram});
     return s;
   }
 
@@ -52,12 +54,13 @@ std::string Setting::text() const {
   return fmt::format(
       "engine {}, {} rounding, scratchpad {}, lanes {}x{}x{}, {} accumulators, arena {}, dram {} "
       "B/cycle, "
-      "latency {}, {} effort,{}{} order {}",
+      "latency {}, {} effort, io {},{}{}{} order {}",
       engine_name(o.engine), numerics_name(o.numerics), o.npu.spm.bytes, o.npu.mac.oc_lanes,
       o.npu.mac.ic_lanes, o.npu.mac.pixels, o.npu.mac.accumulators, o.sram_bytes,
       o.memory.dram_bytes_per_cycle, o.memory.dram_latency_cycles,
       o.effort == delegate::Effort::kFast ? "fast" : "full",
-      o.keep_all_tensors ? " all tensors," : "", off.empty() ? " every switch on," : off + ",",
+      o.io == delegate::IoPlacement::kArena ? "arena" : o.io == delegate::IoPlacement::kSram ? "sram" : "dram",
+      o.fallback ? " fallbacks," : "", o.keep_all_tensors ? " all tensors," : "", off.empty() ? " every switch on," : off + ",",
       order);
 }
 

@@ -1,0 +1,65 @@
+#include "delegate/passes/program_operands.h"
+
+#include <algorithm>
+
+namespace deputy::delegate {
+
+ProgramOperands::ProgramOperands(const Graph& graph, const arch::Executable& executable,
+                                 const ViewPlan& views, const StorageMap& storage)
+    : graph_(graph), executable_(executable), views_(views), storage_(storage) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    for (const TensorId id : graph.ops[i].outputs) producers_[id] = i;
+}
+
+std::vector<TensorId> ProgramOperands::from_outside(const std::vector<Kernel>& kernels) const {
+  std::set<std::size_t> own;
+  for (const Kernel& kernel : kernels) own.insert(kernel.ops.begin(), kernel.ops.end());
+  std::set<TensorId> out;
+  for (const Kernel& kernel : kernels)
+    for (const TensorId id : kernel.reads)
+      if (from_outside(id, own)) out.insert(id);
+  return {out.begin(), out.end()};
+}
+
+bool ProgramOperands::from_outside(TensorId id, const std::set<std::size_t>& own) const {
+  if (id == kNoTensor || graph_.tensor(id).constant) return false;
+  const auto producer = producers_.find(id);
+  if (producer == producers_.end()) return true;
+  if (!executable_.ops[producer->second].aliased) return !own.contains(producer->second);
+  const std::vector<TensorId>& from = graph_.ops[producer->second].inputs;
+  return std::any_of(from.begin(), from.end(), [&](TensorId in) { return from_outside(in, own); });
+}
+
+std::uint32_t ProgramOperands::placed(TensorId id) const {
+  while (executable_.tensors[static_cast<std::size_t>(id)].placement != arch::Placement::kRegion) {
+    const auto part = std::find_if(views_.parts.begin(), views_.parts.end(),
+                                   [&](const Part& p) { return p.tensor == id; });
+    if (part == views_.parts.end()) return unaliased(id);
+    id = part->whole;
+  }
+  return static_cast<std::uint32_t>(id);
+}
+
+// What a strided tensor is an alias of; its buffer's tensor when it is none.
+std::uint32_t ProgramOperands::unaliased(TensorId id) const {
+  const auto producer = producers_.find(id);
+  if (producer == producers_.end() || !executable_.ops[producer->second].aliased)
+    return static_cast<std::uint32_t>(storage_.root(id));
+  return placed(graph_.ops[producer->second].inputs[0]);
+}
+
+void ProgramOperands::drop_overwritten(std::vector<std::uint32_t>& outputs) const {
+  const auto same_place = [&](std::uint32_t a, std::uint32_t b) {
+    const arch::PlacedTensor &x = executable_.tensors[a], &y = executable_.tensors[b];
+    return x.region == y.region && x.offset == y.offset && x.desc.bytes() == y.desc.bytes() &&
+           x.desc.bytes() != 0;
+  };
+  std::vector<std::uint32_t> left;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (std::none_of(outputs.begin() + static_cast<std::ptrdiff_t>(i) + 1, outputs.end(),
+                     [&](std::uint32_t later) { return same_place(outputs[i], later); }))
+      left.push_back(outputs[i]);
+  outputs = std::move(left);
+}
+
+}  // namespace deputy::delegate
