@@ -47,6 +47,7 @@ struct RegisterInfo {
   X(kConfig0, "CONFIG0", 0x040, kRo, 0, 0xFFFFFFFF, "7:0 oc_lanes-1, 15:8 ic_lanes-1, 23:16 pixels-1, 31:24 dw_taps") \
   X(kConfig1, "CONFIG1", 0x044, kRo, 0, 0xFFFFFFFF, "scratchpad bytes")                                            \
   X(kConfig2, "CONFIG2", 0x048, kRo, 0, 0xFFFFFFFF, "accumulators")                                                \
+  X(kRevision, "REVISION", 0x04C, kRo, 0x01000100, 0xFFFFFFFF, "31:16 hardware revision, 15:0 firmware; of each the major number in the upper byte") \
   X(kBase0Lo, "BASE0_LO", 0x080, kRw, 0, 0xFFFFFFFF, "region 0 base, low half; region n at 0x080 + 8n")            \
   X(kBase0Hi, "BASE0_HI", 0x084, kRw, 0, 0xFFFFFFFF, "region 0 base, high half")                                   \
   X(kBase1Lo, "BASE1_LO", 0x088, kRw, 0, 0xFFFFFFFF, "region 1 base, low half")                                    \

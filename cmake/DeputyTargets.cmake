@@ -19,9 +19,9 @@ endif()
 
 find_package(fmt REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(PkgConfig REQUIRED)
 
 if(DEPUTY_WITH_SYSTEMC)
-  find_package(PkgConfig REQUIRED)
   pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc>=2.3.3)
   add_library(SystemC::systemc INTERFACE IMPORTED)
   target_link_libraries(SystemC::systemc INTERFACE PkgConfig::SYSTEMC)

@@ -23,7 +23,8 @@ std::uint32_t config0(const arch::MacConfig& mac) {
 
 }  // namespace
 
-NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only)
+NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only,
+                     NpuIdentity identity)
     : sc_module(name),
       registers("registers"),
       load_port("npu.load", config.dma.outstanding),
@@ -31,6 +32,7 @@ NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config
       command_port("npu.cmd", 2),
       config_(config),
       timing_only_(timing_only),
+      identity_(identity),
       clock_(config.clock_mhz),
       executor_(config),
       file_(arch::npu_registers()) {
@@ -104,6 +106,7 @@ void NpuEngine::reset_engine() {
   file_.set(reg::kConfig0, config0(config_.mac));
   file_.set(reg::kConfig1, static_cast<std::uint32_t>(config_.spm.bytes));
   file_.set(reg::kConfig2, static_cast<std::uint32_t>(config_.mac.accumulators));
+  file_.set(reg::kRevision, identity_.revision);
   executor_.reset();
 }
 

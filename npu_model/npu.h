@@ -32,6 +32,7 @@
 #include "arch/npu_timing.h"
 #include "arch/register_file.h"
 #include "arch/registers.h"
+#include "npu_model/core/defect.h"
 #include "npu_model/core/executor.h"
 #include "npu_model/core/hazard.h"
 #include "npu_model/npu_record.h"
@@ -43,11 +44,18 @@
 
 namespace deputy::npu_model {
 
+/// What is particular about this engine (arch/silicon.h).
+struct NpuIdentity {
+  std::uint32_t revision = 0x01000100;  ///< what REVISION reads
+  Defect defect = Defect::kNone;
+};
+
 class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
  public:
   /// timing_only: no values are computed and feature maps, weights and parameters do not move
   /// (transactions with a null data pointer); the command stream is still read.
-  NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only);
+  NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only,
+            NpuIdentity identity = {});
   ~NpuEngine() override;
 
   /// The register block: aligned 32-bit accesses, at the low 12 bits of the address, in no time.
@@ -148,6 +156,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
 
   const arch::NpuConfig config_;
   const bool timing_only_;
+  const NpuIdentity identity_;
   sim::ThrottledClock clock_;
   sim::FaultPoint faults_;
   bool hung_ = false;            ///< by a fault: nothing moves until a reset

@@ -63,7 +63,9 @@ void NpuEngine::note_hazards(QueueId id, const Entry& entry) {
 // anything.
 void NpuEngine::run_compute(const Entry& entry) {
   if (!sleep_until(clock_.after(sc_time_stamp(), entry.cost.cycles), epoch_)) return;
-  if (!timing_only_) executor_.execute(entry.instruction.op);
+  if (timing_only_) return;
+  executor_.execute(entry.instruction.op);
+  apply_defect(identity_.defect, entry.instruction.op, executor_.spm());
 }
 
 // After the set-up, chunks leave as fast as the window of dma.outstanding and the interconnect let

@@ -40,6 +40,14 @@ dma::DmaParams dma_params(const DmaEngineConfig& c, bool functional) {
   return {c.clock_mhz, c.chunk_bytes, c.outstanding, c.descriptor_cycles, functional};
 }
 
+// load_soc_config has checked both.
+npu_model::NpuIdentity npu_identity(const arch::Silicon& silicon) {
+  const auto revision = arch::revision_register(silicon);
+  const auto defect = npu_model::defect_from_name(silicon.defect);
+  DEPUTY_CHECK(revision.ok() && defect, "the silicon's configuration was not checked");
+  return {*revision, *defect};
+}
+
 // Owns every SystemC object; the host CPU is the one module written here.
 struct Board : sc_core::sc_module {
   SocConfig config;
@@ -69,7 +77,7 @@ struct Board : sc_core::sc_module {
         intc("intc"),
         dma_engine("dma", dma_params(c.dma, !o.timing_only),
                    line(arch::IrqLine::kDma)),
-        npu("npu", c.npu, o.timing_only),
+        npu("npu", c.npu, o.timing_only, npu_identity(c.silicon)),
         sync("sync", line(arch::IrqLine::kSync)),
         iommu("iommu", c.iommu, noc_clock, line(arch::IrqLine::kIommu)),
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),

@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "npu_model/core/defect.h"
+
 namespace deputy::soc {
 namespace {
 
@@ -54,6 +56,24 @@ std::string yaml_text(const std::string& value) {
   return out + "\"";
 }
 
+base::Status check_silicon(base::Config& config, const arch::Silicon& silicon) {
+  const auto at = [&](const char* key) {
+    const auto* entry = config.find(key);
+    return entry ? entry->where : std::string(key);
+  };
+  if (const auto revision = arch::revision_register(silicon); !revision.ok()) {
+    base::Error error = revision.error();
+    error.message = error.where + ": " + error.message;
+    error.where = at(error.where.c_str());
+    return error;
+  }
+  if (npu_model::defect_from_name(silicon.defect)) return {};
+  std::string names;
+  for (const auto& defect : npu_model::defects()) names += (names.empty() ? "use one of " : ", ") + std::string(defect.name);
+  return base::Error{base::ErrorKind::kConfig, at("silicon.defect"),
+                     fmt::format("silicon.defect = '{}' is not a known fault", silicon.defect), names};
+}
+
 // Ranges that depend on more than one knob.
 base::Status check_together(const SocConfig& c) {
   const auto bad = [](const char* key, std::string what, const char* remedy) {
@@ -89,6 +109,7 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   DEPUTY_TRY(check_energy(config, table_rows));
   DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
   DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"banked", "fixed"}));
+  DEPUTY_TRY(check_silicon(config, out.silicon));
   DEPUTY_TRY(check_together(out));
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "arch/host_config.h"
 #include "arch/npu_config.h"
+#include "arch/silicon.h"
 #include "base/config.h"
 #include "base/result.h"
 #include "sim/energy.h"
@@ -114,6 +115,7 @@ struct SocConfig {
   DmaEngineConfig dma;
   IommuConfig iommu;
   arch::NpuConfig npu;
+  arch::Silicon silicon;
   sim::EnergyTable energy;  ///< from the file that the key energy.file names, then energy.* overrides
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
@@ -126,6 +128,7 @@ struct SocConfig {
     v(s.dma, Field{.name = "dma", .doc = "system DMA engine"});
     v(s.iommu, Field{.name = "iommu", .doc = "address translation of the engines' accesses"});
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
+    v(s.silicon, Field{.name = "silicon", .doc = "versions and faults of this NPU"});
     v(s.energy, Field{.name = "energy", .doc = "energy of each event"});
   }
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/op_features.h"
 #include "arch/dma_descriptor.h"
 #include "arch/executable.h"
 #include "arch/isa.h"
@@ -9,6 +10,7 @@
 #include "arch/registers.h"
 #include "base/config.h"
 #include "delegate/ops/constraints.h"
+#include "npu_model/core/defect.h"
 #include "sim/stats.h"
 #include "soc/soc_config.h"
 #include "tools/table.h"
@@ -222,11 +224,24 @@ std::string stats_page() {
   return out;
 }
 
+std::string quirks_page() {
+  std::string out = std::string(kGenerated) + "# Quirks\n\nWhat an entry of a quirk file can name (docs/quirks.md).\n\n## Numbers, under `when`\n\n";
+  out += markdown_head({"number", "least", "meaning"});
+  for (const auto& f : api::op_features()) out += markdown_row({f.name, std::to_string(f.least), f.doc});
+  out += "\n## Workarounds\n\n" + markdown_head({"workaround", "what it switches off"});
+  delegate::Optimisations switches;
+  delegate::Optimisations::fields(switches, [&](bool&, const base::Field& f) { out += markdown_row({std::string("no-") + f.name, f.doc}); });
+  out += "\n## Faults that `silicon.defect` can give an NPU\n\n" + markdown_head({"fault", "what is wrong"});
+  for (const auto& d : npu_model::defects()) out += markdown_row({d.name, d.doc});
+  return out;
+}
+
 std::map<std::string, std::string> reference_pages() {
   return {{"executable.md", kGenerated + executable_page()},
           {"instructions.md", instructions_page()},
           {"registers.md", registers_page()},
           {"params.md", params_page()},
+          {"quirks.md", quirks_page()},
           {"stats.md", stats_page()},
           {"supported_ops.md", ops_page()}};
 }

@@ -143,6 +143,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.model = s.executable.model_name;
   report.soc = options.soc.name;
   report.executable_hash = s.file_hash;
+  report.provenance = s.provenance;
   report.numerics = numerics_name(s.executable.numerics);
   constexpr const char* kEngines[] = {"auto", "npu", "cpu"};
   report.engine = kEngines[static_cast<int>(options.engine)];

@@ -31,6 +31,7 @@ struct OpReport {
 
 struct Report {
   std::string model, soc, executable_hash, numerics, engine;
+  Provenance provenance;
   bool timing_only = false;
   double npu_clock_mhz = 0;
   double latency_ns = 0;                              ///< first input copied in to last output copied out

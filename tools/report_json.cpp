@@ -37,6 +37,19 @@ Json op_json(const OpReport& op) {
   return out;
 }
 
+void add_provenance(const Provenance& p, Json& out) {
+  if (p.cache.state != "off") out["cache"] = {{"state", p.cache.state}, {"key", p.cache.key}, {"note", p.cache.text}};
+  if (!p.quirk_files.empty()) {
+    Json files = Json::array(), applied = Json::array();
+    for (const auto& file : p.quirk_files)
+      files.push_back({{"file", file.path}, {"sha256", file.sha256}, {"entries", file.quirks.size()}});
+    for (const auto& q : p.quirks)
+      applied.push_back({{"id", q.id}, {"file", q.file}, {"sha256", q.sha256}, {"action", q.action}, {"reason", q.reason}, {"ops", q.ops}});
+    out["quirks"] = {{"files", files}, {"applied", applied}};
+  }
+  if (!p.notes.empty()) out["notes"] = p.notes;
+}
+
 }  // namespace
 
 std::string report_json(const Report& r, bool reproducible) {
@@ -52,6 +65,7 @@ std::string report_json(const Report& r, bool reproducible) {
               {"cycles", {{"npu", r.npu_cycles}, {"npu_busy", r.npu_busy_cycles}, {"host", r.host_cycles}}},
               {"macs", {{"total", r.macs}, {"npu", r.npu_macs}}},
               {"mac_utilisation", r.mac_utilisation}};
+  add_provenance(r.provenance, out);
   if (r.bounds.cycles() > 0) {
     out["bound_cycles"] = bounds_json(r.bounds);
     out["bound_ratio"] = r.bound_ratio();

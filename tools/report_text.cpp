@@ -25,6 +25,10 @@ std::string summary(const Report& r) {
   if (r.bounds.cycles() > 0)
     out += fmt::format("  bound        {:.0f} NPU cycles ({}), {} busy: {:.2f} times\n", r.bounds.cycles(), r.bounds.name(),
                        r.npu_busy_cycles, r.bound_ratio());
+  const Provenance& p = r.provenance;
+  if (p.cache.state != "off") out += fmt::format("  cache        {} {}\n", p.cache.state, p.cache.key.substr(0, 12));
+  if (!p.cache.text.empty()) out += "  note         " + p.cache.text + "\n";
+  for (const std::string& note : p.notes) out += "  note         " + note + "\n";
   out += fmt::format("  simulation   {:.1f} ms wall, {} kernel events\n", r.sim_wall_ms, r.kernel_events);
   return out;
 }
@@ -79,6 +83,16 @@ std::string op_table(const Report& r, int top) {
   return out;
 }
 
+std::string quirk_table(const Report& r) {
+  Table files({"quirk file", "SHA-256"}), applied({"quirk", "action", ">operators", "reason"});
+  for (const auto& file : r.provenance.quirk_files) files.row({file.path, file.sha256});
+  for (const auto& q : r.provenance.quirks) applied.row({q.id, q.action, std::to_string(q.ops.size()), q.reason});
+  std::string out;
+  if (!files.empty()) out += "\n" + files.text();
+  if (!applied.empty()) out += "\n" + applied.text();
+  return out;
+}
+
 std::string cpu_table(const Report& r) {
   Table table({">#", "on the CPU", "reason"});
   for (const auto& op : r.ops)
@@ -99,6 +113,7 @@ std::string report_text(const Report& r, int top) {
     out += "\n" + table.text();
   }
   if (!r.failure.empty()) out += "\n  THE RUN FAILED, the figures end there: " + r.failure + "\n";
+  out += quirk_table(r);
   for (const auto& line : r.imbalances) out += "\n  THE BOOKS DO NOT BALANCE: " + line + "\n";
   return out;
 }

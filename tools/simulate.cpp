@@ -6,13 +6,26 @@
 #include <chrono>
 #include <filesystem>
 
+#include "arch/registers.h"
 #include "delegate/import/tflite.h"
+#include "host_runtime/hal/driver_version.h"
 #include "tools/files.h"
 
 namespace deputy::tools {
 
 base::Result<delegate::Graph> load_model(const std::string& path) {
-  DEPUTY_ASSIGN(auto bytes, read_file(path));
+  DEPUTY_ASSIGN(auto model, load_model_file(path));
+  return std::move(model.graph);
+}
+
+base::Result<ModelFile> load_model_file(const std::string& path) {
+  ModelFile out;
+  DEPUTY_ASSIGN(out.bytes, read_file(path));
+  DEPUTY_ASSIGN(out.graph, parse_model(out.bytes, path));
+  return out;
+}
+
+base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path) {
   if (path.ends_with(".onnx"))
     return base::Error{base::ErrorKind::kUnsupported, path, "ONNX models are not read yet",
                        "convert the model to .tflite"};
@@ -60,6 +73,58 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   out.effort = options.effort;
   out.io = options.io;
   out.fallback = options.fallback;
+  return out;
+}
+
+base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options) {
+  api::DeviceIdentity out;
+  DEPUTY_ASSIGN(const std::uint32_t revision, arch::revision_register(options.soc.silicon));
+  out.engine = fmt::format("npu {:08x}", arch::npu_registers()[0].reset);
+  out.hardware = arch::hardware_version(revision), out.firmware = arch::firmware_version(revision);
+  DEPUTY_ASSIGN(out.driver, base::Version::parse(host_runtime::kDriverVersion, "driver"));
+  return out;
+}
+
+namespace {
+
+base::Result<api::QuirkEffect> under_quirks(const delegate::Graph& graph, const SimulateOptions& options,
+                                            delegate::CompileOptions& compile) {
+  DEPUTY_ASSIGN(const auto device, device_identity(options));
+  return api::apply_quirks(graph, options.quirks, device, compile);
+}
+
+}  // namespace
+
+base::Result<arch::Executable> compile_graph(const delegate::Graph& graph, const SimulateOptions& options,
+                                             Provenance* provenance, delegate::CompileTrace* trace) {
+  delegate::CompileOptions compile = compile_options(options);
+  compile.trace = trace;
+  DEPUTY_ASSIGN(const auto effect, under_quirks(graph, options, compile));
+  DEPUTY_ASSIGN(auto executable, delegate::compile(graph, compile));
+  api::explain_denied(effect, executable);
+  if (provenance) provenance->quirk_files = options.quirks, provenance->quirks = effect.applied;
+  return executable;
+}
+
+base::Result<CompiledModel> compile_model(const ModelFile& model, const SimulateOptions& options,
+                                          const std::vector<Shape>& shapes) {
+  api::KeyParts parts;
+  parts.model = model.bytes;
+  parts.model_name = model.graph.name;
+  parts.input_shapes = shapes;
+  parts.options = compile_options(options);
+  DEPUTY_ASSIGN(parts.device, device_identity(options));
+  DEPUTY_ASSIGN(const auto effect, under_quirks(model.graph, options, parts.options));
+  // The reasons stand in the executable.
+  for (const api::AppliedQuirk& quirk : effect.applied)
+    parts.rules.push_back(fmt::format("{} {} {} {} {}", quirk.id, quirk.file, quirk.sha256, quirk.action, quirk.reason));
+  const api::CompiledCache cache(options.cache, options.cache_limit);
+  CompiledModel out;
+  DEPUTY_ASSIGN(auto file, api::compile_cached(options.cache.empty() ? nullptr : &cache, parts,
+                                               [&] { return compile_graph(model.graph, options, nullptr, nullptr); }));
+  out.bytes = std::move(file.bytes);
+  out.provenance = {std::move(file.cache), options.quirks, effect.applied, {}};
+  if (!out.provenance.cache.text.empty()) fmt::print(stderr, "deputy: note: {}\n", out.provenance.cache.text);
   return out;
 }
 
@@ -122,8 +187,11 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
 
 base::Result<Simulation> simulate(const delegate::Graph& graph, const SimulateOptions& options,
                                   const std::vector<std::vector<std::uint8_t>>& inputs) {
-  DEPUTY_ASSIGN(auto executable, delegate::compile(graph, compile_options(options)));
-  return simulate_executable(arch::write_executable(executable), graph.name, options, inputs);
+  Provenance provenance;
+  DEPUTY_ASSIGN(auto executable, compile_graph(graph, options, &provenance, nullptr));
+  DEPUTY_ASSIGN(auto out, simulate_executable(arch::write_executable(executable), graph.name, options, inputs));
+  out.provenance = std::move(provenance);
+  return out;
 }
 
 }  // namespace deputy::tools

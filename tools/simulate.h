@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "api/compiled_cache.h"
+#include "api/model.h"
+#include "api/quirks.h"
 #include "arch/executable.h"
 #include "base/result.h"
 #include "delegate/compile.h"
@@ -32,11 +35,23 @@ struct SimulateOptions {
   bool keep_failed = false;  ///< a run that fails is a Simulation with `failure` set, for its report
   bool fallback = false;  ///< compile a fallback for every NPU program
   delegate::IoPlacement io = delegate::IoPlacement::kArena;  ///< where graph inputs and outputs lie
+  std::string cache;             ///< folder of compiled programs; empty: none
+  std::uint64_t cache_limit = api::kCacheDefaultBytes;
+  std::vector<api::QuirkFile> quirks;
+};
+
+/// How a program came about.
+struct Provenance {
+  api::CacheNote cache;
+  std::vector<api::QuirkFile> quirk_files;  ///< all that were given
+  std::vector<api::AppliedQuirk> quirks;    ///< what of them changed something
+  std::vector<std::string> notes;           ///< what the user should know besides
 };
 
 struct Simulation {
   arch::Executable executable;
   std::string file_hash;                ///< content hash of the executable, hexadecimal
+  Provenance provenance;
   soc::RunRecord soc;
   host_runtime::InferenceRecord inference;
   double inference_wall_ms = 0;         ///< wall time of the inference's simulation, after loading
@@ -47,6 +62,33 @@ struct Simulation {
 
 /// Reads a model file by its contents; today .tflite.
 base::Result<delegate::Graph> load_model(const std::string& path);
+/// The same of bytes that were read from `path`.
+base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path);
+
+/// A model file with its graph.
+struct ModelFile {
+  std::vector<std::uint8_t> bytes;
+  delegate::Graph graph;
+};
+base::Result<ModelFile> load_model_file(const std::string& path);
+
+/// The hardware and driver that the options' SoC has.
+base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options);
+
+/// An executable file with its history.
+struct CompiledModel {
+  std::vector<std::uint8_t> bytes;
+  Provenance provenance;
+};
+
+/// Compiles a graph under the quirks that concern the SoC. `provenance` and `trace` may be null.
+base::Result<arch::Executable> compile_graph(const delegate::Graph& graph, const SimulateOptions& options,
+                                             Provenance* provenance, delegate::CompileTrace* trace);
+
+/// The same through the cache when the options name one; what went wrong with it is also told on stderr. `shapes`:
+/// the graph's input shapes when they are not the model file's own.
+base::Result<CompiledModel> compile_model(const ModelFile& model, const SimulateOptions& options,
+                                          const std::vector<Shape>& shapes = {});
 
 /// The compiler's options that follow from a SoC and the run's options.
 delegate::CompileOptions compile_options(const SimulateOptions& options);

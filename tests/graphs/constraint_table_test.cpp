@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "delegate/ops/constraints.h"
-#include "tests/graphs/limit_cases.h"
+#include "workloads/selftest/limit_cases.h"
 #include "tests/support/graphs/agreement.h"
 
 namespace deputy::graphs {

@@ -19,6 +19,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"include/deputy", {"deputy", "base"}},
     {"delegate", {"delegate", "deputy", "arch", "base"}},
     {"host_runtime", {"host_runtime", "deputy", "arch", "base"}},
+    {"api", {"api", "deputy", "delegate", "host_runtime", "arch", "base"}},
     {"sim", {"sim", "base"}},
     {"dma/core", {"dma/core", "arch", "base"}},
     {"npu_model/core", {"npu_model/core", "dma/core", "arch", "base"}},
@@ -30,6 +31,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"gpu_model", {"gpu_model", "dma/core", "sim", "arch", "base"}},
     {"soc", {"soc", "npu_model", "dsp_model", "gpu_model", "dma", "sim", "deputy", "arch", "base"}},
     {"workloads", {"workloads", "deputy", "delegate/ir", "delegate/import", "arch", "base"}},
+    {"workloads/selftest", {"workloads", "deputy", "delegate", "arch", "base"}},
     {"examples", {"deputy"}},
     {"tools", {"*"}},
     {"tests", {"*"}},
@@ -47,6 +49,7 @@ const std::vector<LibraryRule> kLibraries = {
     {"yaml-cpp/", {"base", "tests"}},
     {"nlohmann/", {"tools", "tests", "benchmarks"}},
     {"CLI/", {"tools"}},
+    {"nettle/", {"api"}},
     {"flatbuffers/", {"delegate/import", "workloads", "tests"}},
 };
 

@@ -24,6 +24,9 @@ struct CommonOptions {
   std::string io = "arena";
   bool fallback = false;
   delegate::Optimisations optimisations;
+  std::string cache;  ///< folder of compiled programs; empty: none
+  std::uint64_t cache_limit = 256 << 20;
+  std::vector<std::string> quirks;  ///< files
 };
 
 struct RunOptions {
@@ -36,6 +39,7 @@ struct RunOptions {
   int top = 10;
   std::string compare;  ///< switches to turn off in turn, or "all"; empty: an ordinary run
   bool json = false;    ///< print JSON instead of tables
+  std::string shape_policy = "refuse";  ///< for inputs of another shape: refuse, cpu or recompile
 };
 
 struct CompileCommand {
@@ -43,6 +47,11 @@ struct CompileCommand {
   std::string dump;      ///< comma list of graph, partition, tiles, memory, stream
   std::string dump_dir;  ///< one file each there; empty: stdout
   std::string explain;   ///< an operator's index or name
+};
+
+struct ProbeCommand {
+  std::string output;  ///< quirk file to write; empty: none
+  bool json = false;
 };
 
 struct CheckDataCommand {
@@ -80,6 +89,10 @@ int check_data_command(const CommonOptions& common, const CheckDataCommand& opti
 int list_command(const std::string& what);
 int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);
+/// what: list, verify (exit code 8 when an entry is damaged) or prune to common.cache_limit.
+int cache_command(const CommonOptions& common, const std::string& what, const std::string& folder);
+/// Exit code 8 when the NPU is wrong somewhere.
+int probe_command(const CommonOptions& common, const ProbeCommand& options);
 int sram_sweep_command(const CommonOptions& common, const SweepCommand& options);
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
 /// Prints our cycles beside outside ones; `anchors` may be empty for the default file.

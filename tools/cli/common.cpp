@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "tools/files.h"
+
 namespace deputy::tools {
 namespace {
 double seconds_now() {
@@ -50,6 +52,14 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
   out.placement.max_partitions = common.max_partitions;
   out.sram_limit = common.sram_limit;
   out.optimisations = common.optimisations;
+  for (const std::string& path : common.quirks) {
+    DEPUTY_ASSIGN(const auto bytes, read_file(path));
+    DEPUTY_ASSIGN(auto file, api::parse_quirks({bytes.begin(), bytes.end()}, path));
+    out.quirks.push_back(std::move(file));
+  }
+  DEPUTY_TRY(api::check_overlap(out.quirks));
+  out.cache = common.cache;
+  out.cache_limit = common.cache_limit;
   out.effort = common.effort == "fast" ? delegate::Effort::kFast : delegate::Effort::kFull;
   out.fallback = common.fallback;
   out.io = common.io == "sram"   ? delegate::IoPlacement::kSram
@@ -72,12 +82,12 @@ base::Status no_placement_options(const CommonOptions& common, const std::string
   if (common.fallback)
     return base::Error{base::ErrorKind::kUsage, file, "it is compiled already, with or without fallbacks",
                        "give the model file, or drop --fallback"};
-  if (common.force == none.force && common.deny == none.deny &&
+  if (common.quirks.empty() && common.cache.empty() && common.force == none.force && common.deny == none.deny &&
       common.min_partition == none.min_partition && common.max_partitions == none.max_partitions)
     return {};
   return base::Error{base::ErrorKind::kUsage, file,
                      "it is compiled already: its operators have their engines",
-                     "give the model file, or drop --force, --deny, --min-partition, --max-partitions"};
+                     "give the model file, or drop --force, --deny, --min-partition, --max-partitions, --quirks, --cache"};
 }
 
 Progress::Progress() : terminal_(isatty(2) != 0), start_(seconds_now()) {}

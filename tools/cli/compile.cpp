@@ -23,10 +23,14 @@ base::Result<arch::Executable> load_or_compile(const CommonOptions& common, cons
     return arch::read_executable(bytes, file);
   }
   DEPUTY_ASSIGN(auto options, simulate_options(common));
-  DEPUTY_ASSIGN(auto graph, load_model(file));
-  delegate::CompileOptions compile = compile_options(options);
-  compile.trace = trace;
-  return delegate::compile(graph, compile);
+  DEPUTY_ASSIGN(const auto model, load_model_file(file));
+  if (!trace && !options.cache.empty()) {  // who wants to know why must compile
+    DEPUTY_ASSIGN(const auto compiled, compile_model(model, options));
+    const api::CacheNote& cache = compiled.provenance.cache;
+    if (cache.state == "hit") fmt::print("out of the cache, key {}\n", cache.key.substr(0, 12));
+    return arch::read_executable(compiled.bytes, file);
+  }
+  return compile_graph(model.graph, options, nullptr, trace);
 }
 
 constexpr const char* kDumps[] = {"graph", "partition", "tiles", "memory", "stream"};
@@ -63,9 +67,7 @@ base::Status show(const CommonOptions& common, const CompileCommand& command, ar
   DEPUTY_ASSIGN(auto options, simulate_options(common));
   DEPUTY_ASSIGN(auto graph, load_model(command.model));
   delegate::CompileTrace trace;
-  delegate::CompileOptions with = compile_options(options);
-  with.trace = &trace;
-  DEPUTY_ASSIGN(executable, delegate::compile(graph, with));
+  DEPUTY_ASSIGN(executable, compile_graph(graph, options, nullptr, &trace));
   for (const auto& name : dumps) {
     const std::string text = dump_text(name, graph, executable, trace);
     if (command.dump_dir.empty()) {

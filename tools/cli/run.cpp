@@ -1,8 +1,10 @@
 // deputy run
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "api/input_shapes.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
 #include "tools/npy.h"
@@ -53,6 +55,25 @@ base::Status write_report(const Report& report, const SimulateOptions& simulate,
   return write_text(soc + ".soc.yaml", soc::effective_config_yaml(simulate.soc));
 }
 
+api::ShapePolicy shape_policy(const std::string& name) {
+  return name == "cpu"         ? api::ShapePolicy::kCpu
+         : name == "recompile" ? api::ShapePolicy::kRecompile
+                               : api::ShapePolicy::kRefuse;
+}
+
+// The model's input shapes; under a policy that can change them, those of the .npy files instead.
+base::Result<std::vector<Shape>> given_shapes(const delegate::Graph& graph, const RunOptions& options) {
+  std::vector<Shape> out = api::input_shapes(graph);
+  if (shape_policy(options.shape_policy) == api::ShapePolicy::kRefuse) return out;
+  for (std::size_t i = 0; i < std::min(out.size(), options.inputs.size()); ++i) {
+    if (!options.inputs[i].ends_with(".npy")) continue;
+    DEPUTY_ASSIGN(const auto bytes, read_file(options.inputs[i]));
+    DEPUTY_ASSIGN(const auto array, parse_npy(bytes, options.inputs[i]));
+    out[i] = array.shape;
+  }
+  return out;
+}
+
 base::Result<Simulation> run_model(const RunOptions& options, const SimulateOptions& simulate_with) {
   Progress progress;
   progress.show("loading ...");
@@ -67,9 +88,28 @@ base::Result<Simulation> run_model(const RunOptions& options, const SimulateOpti
     DEPUTY_ASSIGN(auto inputs, load_inputs(shell, options.inputs, options.seed));
     return simulate_executable(file, options.model, simulate_with, inputs);
   }
-  DEPUTY_ASSIGN(auto graph, load_model(options.model));
-  DEPUTY_ASSIGN(auto inputs, load_inputs(graph, options.inputs, options.seed));
-  return simulate(graph, simulate_with, inputs);
+  DEPUTY_ASSIGN(const auto model, load_model_file(options.model));
+  DEPUTY_ASSIGN(const auto shapes, given_shapes(model.graph, options));
+  Provenance provenance;
+  api::ModelOptions with{compile_options(simulate_with), shape_policy(options.shape_policy)};
+  with.compiler = [&](const delegate::Graph& graph, const delegate::CompileOptions& compile) -> base::Result<std::vector<std::uint8_t>> {
+    SimulateOptions as = simulate_with;
+    as.engine = compile.engine, as.placement = compile.placement;
+    const bool own = shapes == api::input_shapes(model.graph);
+    DEPUTY_ASSIGN(auto compiled, compile_model({model.bytes, graph}, as, own ? std::vector<Shape>() : shapes));
+    provenance = std::move(compiled.provenance);
+    return std::move(compiled.bytes);
+  };
+  api::Model shaped(model.graph, std::move(with));
+  DEPUTY_ASSIGN(const auto program, shaped.program(shapes));
+  if (!program->note.empty()) {
+    fmt::print(stderr, "deputy: note: {}\n", program->note);
+    provenance.notes.push_back(program->note);
+  }
+  DEPUTY_ASSIGN(auto inputs, load_inputs(program->graph, options.inputs, options.seed));
+  DEPUTY_ASSIGN(auto simulation, simulate_executable(program->file, model.graph.name, simulate_with, inputs));
+  simulation.provenance = std::move(provenance);
+  return simulation;
 }
 
 base::Status run(const CommonOptions& common, const RunOptions& options) {

@@ -24,6 +24,8 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
       ->group("Placement");
   command->add_option("--deny", options.deny, "keep operators off the NPU, or off the CPU with NAME=cpu (repeatable)")
       ->group("Placement");
+  command->add_option("--quirks", options.quirks, "file of known faults of certain hardware, firmware or drivers (repeatable; docs/quirks.md)")
+      ->group("Placement");
   command->add_option("--min-partition", options.min_partition, "operators that an NPU program has at least")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
       ->group("Placement");
@@ -47,6 +49,14 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
   });
 }
 
+void add_cache_options(CLI::App* command, CommonOptions& options) {
+  command->add_option("--cache", options.cache, "folder of compiled programs to look in and store into")->group("Cache");
+  command->add_option("--cache-limit", options.cache_limit, "bytes that the folder may hold, for example 64MiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str()
+      ->group("Cache");
+}
+
 }  // namespace
 
 // libsystemc brings a main() of its own that would call this; ours is used instead.
@@ -62,7 +72,11 @@ int main(int argc, char** argv) {
   auto* run_cmd = app.add_subcommand("run", "Compile a model, run it on the SoC, report time and energy");
   run_cmd->add_option("model", run.model, ".tflite model, or .dexe from 'deputy compile'")->required();
   add_compile_options(run_cmd, common);
+  add_cache_options(run_cmd, common);
   run_cmd->add_option("--input", run.inputs, "input file, .npy or raw .bin, in graph order (repeatable)")->take_all();
+  run_cmd->add_option("--shape-policy", run.shape_policy, "when an .npy input has another shape than the model: refuse, cpu (run all of it there) or recompile")
+      ->check(CLI::IsMember({"refuse", "cpu", "recompile"}))
+      ->capture_default_str();
   run_cmd->add_option("--expect", run.expect, "expected output file, .npy or raw .bin, in graph order; a difference is exit code 8")
       ->take_all();
   run_cmd->add_option("--output-dir", run.output_dir, "write outputs as output0.npy, output1.npy, ...");
@@ -87,6 +101,7 @@ int main(int argc, char** argv) {
   compile_cmd->add_option("--explain", compile.explain, "print everything known about one operator, by index or name");
   compile_cmd->footer("Examples: deputy compile model.tflite --dump=tiles,memory\n          deputy compile model.tflite --explain 5");
   add_compile_options(compile_cmd, common);
+  add_cache_options(compile_cmd, common);
 
   std::string disasm_file;
   auto* disasm_cmd = app.add_subcommand("disasm", "Print the NPU programs of an executable or a model");
@@ -106,6 +121,19 @@ int main(int argc, char** argv) {
   check_cmd->add_option("--runtime", check.runtime, "golden set to compare with: tflm, tfjs, xnnpack (default: by numerics)");
   check_cmd->add_flag("--layers", check.layers, "also compare intermediate tensors");
   check_cmd->add_flag("--verbose", check.verbose, "print every case");
+
+  deputy::tools::ProbeCommand probe;
+  auto* probe_cmd = app.add_subcommand("probe", "Test the SoC's NPU operator by operator against the CPU; exit code 8 when it is wrong");
+  add_soc_options(probe_cmd, common);
+  probe_cmd->add_option("--out", probe.output, "write what was found as a quirk file for --quirks");
+  probe_cmd->add_flag("--json", probe.json, "print JSON");
+  probe_cmd->footer("Example: deputy probe --soc wearable --set silicon.defect=dw-stride2 --out found.yaml");
+
+  std::string cache_what, cache_folder;
+  auto* cache_cmd = app.add_subcommand("cache", "List, verify or prune a folder of compiled programs");
+  cache_cmd->add_option("what", cache_what, "list, verify or prune")->required()->check(CLI::IsMember({"list", "verify", "prune"}));
+  cache_cmd->add_option("folder", cache_folder, "what --cache was given")->required();
+  cache_cmd->add_option("--cache-limit", common.cache_limit, "prune: bytes to keep")->transform(CLI::AsSizeValue(false))->capture_default_str();
 
   std::string what;
   auto* list_cmd = app.add_subcommand("list", "Print a table: ops, params, stats, registers, instructions or networks");
@@ -162,6 +190,8 @@ int main(int argc, char** argv) {
   if (*disasm_cmd) return tools::disasm_command(common, disasm_file);
   if (*inspect_cmd) return tools::inspect_command(common, inspect_model);
   if (*check_cmd) return tools::check_data_command(common, check);
+  if (*probe_cmd) return tools::probe_command(common, probe);
+  if (*cache_cmd) return tools::cache_command(common, cache_what, cache_folder);
   if (*list_cmd) return tools::list_command(what);
   if (*network_cmd) return tools::network_command(network);
   if (*sweep_cmd) return tools::sram_sweep_command(common, sweep);

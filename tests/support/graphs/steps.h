@@ -3,7 +3,7 @@
 // one operator and are also the parts of the blocks.
 #pragma once
 
-#include "tests/support/graphs/maker.h"
+#include "workloads/selftest/maker.h"
 
 namespace deputy::graphs {
 

@@ -1,4 +1,4 @@
-#include "tests/support/graphs/legal_ops.h"
+#include "workloads/selftest/legal_ops.h"
 
 #include <stdexcept>
 

@@ -2,7 +2,7 @@
 // from.
 #pragma once
 
-#include "tests/support/graphs/maker.h"
+#include "workloads/selftest/maker.h"
 
 namespace deputy::graphs {
 

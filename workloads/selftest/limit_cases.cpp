@@ -1,9 +1,9 @@
-#include "tests/graphs/limit_cases.h"
+#include "workloads/selftest/limit_cases.h"
 
 #include <stdexcept>
 
 #include "delegate/ops/constraints.h"
-#include "tests/support/graphs/legal_ops.h"
+#include "workloads/selftest/legal_ops.h"
 
 namespace deputy::graphs {
 namespace {

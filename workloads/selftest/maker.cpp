@@ -1,4 +1,4 @@
-#include "tests/support/graphs/maker.h"
+#include "workloads/selftest/maker.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,10 @@
+# Writes OUT, a header with one SHA-256 over the names and contents of the files of LIST (relative to ROOT).
+file(READ ${LIST} names)
+list(SORT names)
+set(all "")
+foreach(name ${names})
+  file(SHA256 ${ROOT}/${name} hash)
+  string(APPEND all "${hash} ${name}\n")
+endforeach()
+string(SHA256 hash "${all}")
+file(WRITE ${OUT} "#pragma once\n#define DEPUTY_COMPILER_SOURCES \"${hash}\"\n")
