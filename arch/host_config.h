@@ -16,6 +16,7 @@ struct HostConfig {
   std::int32_t register_access = 12, cache_line_bytes = 32, maintenance_line = 10,
                maintenance_call = 60;
   std::int32_t interrupt_entry = 30, context_switch = 600, chunk_bytes = 256, outstanding = 2;
+  std::int32_t time_slice_us = 100;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
@@ -73,10 +74,16 @@ struct HostConfig {
                                .min = 0,
                                .max = 1e6});
     v(s.context_switch, Field{.name = "context_switch",
-                              .doc = "waking the waiting thread",
+                              .doc = "switching the core to another thread, or waking the waiting one",
                               .unit = "cycles",
                               .min = 0,
                               .max = 1e7});
+    v(s.time_slice_us,
+      Field{.name = "time_slice_us",
+            .doc = "how long a thread keeps the core while another one wants it",
+            .unit = "us",
+            .min = 1,
+            .max = 1e6});
     v(s.chunk_bytes, Field{.name = "chunk_bytes",
                            .doc = "largest bus transaction of streaming accesses",
                            .unit = "bytes",

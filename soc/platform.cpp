@@ -212,6 +212,8 @@ void collect(const Board& b, RunRecord& r) {
   n["host.register_reads"] = r.register_reads;
   n["host.register_writes"] = r.register_writes;
   n["host.bus_errors"] = b.port.bus_errors();
+  n["host.context_switches"] = b.port.threads().switches();
+  n["host.threads"] = b.port.threads().started();
   n["intc.interrupts"] = r.interrupts;
   n["iommu.hits"] = b.iommu.hits();
   n["iommu.walks"] = b.iommu.walks();
@@ -276,6 +278,9 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
       status = base::Error{base::ErrorKind::kHardwareFault, "host program", "out of memory on the simulating machine", ""};
     }
     record.end_ps = sim::to_ps(sc_core::sc_time_stamp());
+    if (const std::string left = board.port.threads().unjoined(); !left.empty() && status->ok())
+      status = base::Error{base::ErrorKind::kHardwareFault, "host program", left, "join every thread before the program returns"};
+    board.port.threads().stop();
     sim::stop_all_threads();
     sc_core::sc_stop();
   };
@@ -289,9 +294,11 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
   record.sim_wall_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
   if (!status) {
+    const std::string waits = board.port.threads().waits();
     record.end_ps = sim::to_ps(sc_core::sc_time_stamp());
     status = base::Error{base::ErrorKind::kHardwareFault, "simulation",
-                         "nothing is left to happen, but the host program has not returned", "a wait without a deadline?"};
+                         "nothing is left to happen, but the host program has not returned" + (waits.empty() ? "" : ": " + waits),
+                         "a wait without a deadline?"};
   }
   record.kernel_events = sim::kernel_events();
   collect(board, record);

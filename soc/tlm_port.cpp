@@ -21,16 +21,21 @@ TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, M
       dram_(dram),
       sram_heap_(sram.base(), sram.bytes()),
       dram_heap_(dram.base(), dram.bytes()),
+      threads_(clock_.cycles(static_cast<std::uint64_t>(config.context_switch)),
+               sc_core::sc_time(config.time_slice_us, sc_core::SC_US)),
       functional_(functional) {}
 
 void TlmPort::spend(std::uint64_t cycles) {
+  if (threads_.stopped()) return;
+  threads_.enter();
   if (cycles == 0) return;
   const sc_core::sc_time t = clock_.cycles(cycles);
   busy_ps_ += sim::to_ps(t);
-  sim::wait_for(t);
+  threads_.work(t);
 }
 
 bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) {
+  if (threads_.stopped()) return false;
   spend(static_cast<std::uint64_t>(config_.register_access));
   if (address % 4 != 0) {  // the CPU's own alignment fault: nothing goes to the bus
     ++bus_errors_;
@@ -96,20 +101,29 @@ void TlmPort::maintain(std::uint64_t address, std::uint64_t bytes) {
 void TlmPort::clean(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
 void TlmPort::invalidate(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
 
+// A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in which nothing
+// else can happen ends instead of leaping there.
+template <class Events>
+void TlmPort::wait_on(const Events& events, std::uint64_t deadline_ps) {
+  const std::uint64_t ahead = deadline_ps - now_ps();
+  if (ahead >= std::uint64_t{1} << 62)
+    sim::wait_on(events);
+  else
+    sim::wait_on(events, sim::from_ps(ahead));
+}
+
 std::uint32_t TlmPort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) {
-  const std::uint64_t wakes = wakes_;
-  while ((intc_.pending() & lines) == 0) {
-    const std::uint64_t now = now_ps();
-    if (now >= deadline_ps || wakes != wakes_) return 0;
-    // A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in which nothing
-    // else can happen ends instead of leaping there.
-    if (deadline_ps - now >= std::uint64_t{1} << 62)
-      sim::wait_on(intc_.raised() | woken_);
-    else
-      sim::wait_on(intc_.raised() | woken_, sim::from_ps(deadline_ps - now));
+  if (threads_.stopped()) return 0;
+  const auto pending = [&] { return intc_.pending() & lines; };
+  const auto over = [&, wakes = wakes_] { return pending() != 0 || wakes != wakes_ || now_ps() >= deadline_ps; };
+  if (!over()) {
+    threads_.leave("waits for interrupt lines, mask", lines);
+    while (!over()) wait_on(intc_.raised() | woken_, deadline_ps);
+    pending() ? threads_.enter_woken() : threads_.enter();
   }
+  if (pending() == 0) return 0;
   spend(arch::interrupt_cycles(config_));
-  return intc_.pending() & lines;
+  return pending();
 }
 
 void TlmPort::wake_waiters() {
@@ -117,7 +131,16 @@ void TlmPort::wake_waiters() {
   woken_.notify(sc_core::SC_ZERO_TIME);
 }
 
-std::uint64_t TlmPort::now_ps() { return sim::to_ps(sc_core::sc_time_stamp()); }
+void TlmPort::sleep_until(std::uint64_t time_ps) {
+  if (threads_.stopped() || now_ps() >= time_ps) return;
+  threads_.leave("sleeps until picosecond", time_ps);
+  while (now_ps() < time_ps) wait_on(never_, time_ps);
+  threads_.enter_woken();
+  spend(arch::interrupt_cycles(config_));
+}
+
+// While the program is torn down every deadline has passed.
+std::uint64_t TlmPort::now_ps() { return threads_.stopped() ? ~std::uint64_t{0} : sim::to_ps(sc_core::sc_time_stamp()); }
 
 Memory* TlmPort::memory_at(std::uint64_t address, std::uint64_t bytes) {
   for (Memory* m : {&sram_, &dram_})
@@ -126,23 +149,27 @@ Memory* TlmPort::memory_at(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) {
+  if (threads_.stopped()) return;
+  threads_.enter();
   const std::uint64_t start = now_ps();
+  std::uint64_t away = 0;  // other threads had the core
   for (const MemoryTouch& touch : touches) {
     DEPUTY_CHECK(memory_at(touch.address, touch.bytes), "CPU work touches memory that does not exist");
     for (std::uint64_t at = touch.address, left = touch.bytes; left > 0;) {
       const std::uint64_t n = std::min<std::uint64_t>({left, static_cast<std::uint64_t>(config_.chunk_bytes), 4096 - at % 4096});
       bus_.issue(at, nullptr, static_cast<std::uint32_t>(n), touch.write);
+      away += sim::to_ps(threads_.make_way([&] { bus_.drain(); }));
       at += n;
       left -= n;
     }
   }
   bus_.drain();
-  const std::uint64_t moving = now_ps() - start;
+  const std::uint64_t moving = now_ps() - start - away;
   busy_ps_ += moving;
   const std::uint64_t computing = arch::host_cycles(config_, kernel, amount) * clock_.period_ps();
   if (computing > moving) {
     busy_ps_ += computing - moving;
-    sim::wait_for(sim::from_ps(computing - moving));
+    threads_.work(sim::from_ps(computing - moving));
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // CPU work takes max(compute cycles, time of its memory traffic): a core with a cache and prefetching overlaps
 // the two, and the slower one shows. Everything else (register access, cache maintenance, interrupt entry) is
-// serial.
+// serial. All of it needs the core, which host threads share (host_threads.h).
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include "sim/bus_initiator.h"
 #include "sim/time.h"
 #include "soc/heap.h"
+#include "soc/host_threads.h"
 #include "soc/intc.h"
 #include "soc/memory.h"
 #include "soc/soc_config.h"
@@ -33,11 +34,18 @@ class TlmPort : public HwPort {
   void invalidate(std::uint64_t address, std::uint64_t bytes) override;
   std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override;
   void wake_waiters() override;
+  void sleep_until(std::uint64_t time_ps) override;
+  ThreadId start_thread(std::function<void()> body) override { return threads_.start(std::move(body)); }
+  void join(ThreadId thread) override { threads_.join(thread); }
+  void lock() override { threads_.lock(); }
+  void unlock() override { threads_.unlock(); }
   std::uint64_t now_ps() override;
   void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) override;
   bool functional() const override { return functional_; }
 
-  std::uint64_t busy_ps() const { return busy_ps_; }
+  HostThreads& threads() { return threads_; }
+  const HostThreads& threads() const { return threads_; }
+  std::uint64_t busy_ps() const { return busy_ps_ + sim::to_ps(threads_.switching()); }
   std::uint64_t register_reads() const { return register_reads_; }
   std::uint64_t register_writes() const { return register_writes_; }
   std::uint64_t maintained_lines() const { return maintained_lines_; }
@@ -45,6 +53,9 @@ class TlmPort : public HwPort {
  private:
   /// The CPU computes for `cycles`, nothing else.
   void spend(std::uint64_t cycles);
+  /// Waits for an event or a list of them until the deadline, which must be ahead.
+  template <class Events>
+  void wait_on(const Events& events, std::uint64_t deadline_ps);
   void maintain(std::uint64_t address, std::uint64_t bytes);
   bool access32(std::uint64_t address, std::uint32_t& value, bool write);
   Memory* memory_at(std::uint64_t address, std::uint64_t bytes);
@@ -55,6 +66,8 @@ class TlmPort : public HwPort {
   Intc& intc_;
   Memory &sram_, &dram_;
   Heap sram_heap_, dram_heap_;
+  HostThreads threads_;
+  sc_core::sc_event never_;  ///< nobody notifies it
   bool functional_;
   sc_core::sc_event woken_;
   std::uint64_t wakes_ = 0;

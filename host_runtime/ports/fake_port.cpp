@@ -155,11 +155,18 @@ void FakePort::run_events_until(std::uint64_t time) {
   now_ = std::max(now_, time);
 }
 
+bool FakePort::advance(std::optional<std::uint64_t> deadline_ps) {
+  if (events_.empty() && !deadline_ps) return false;
+  const std::uint64_t never = ~std::uint64_t{0};
+  run_events_until(
+      std::min(events_.empty() ? never : events_.begin()->first, deadline_ps.value_or(never)));
+  return true;
+}
+
 std::uint32_t FakePort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) {
-  const auto pending = [&] { return devices_[kIntc].get(intc_reg::kPending) & lines; };
-  while (!pending() && !events_.empty() && events_.begin()->first <= deadline_ps)
-    run_events_until(events_.begin()->first);
-  if (!pending()) run_events_until(deadline_ps);
+  const auto pending = [=, this] { return devices_[kIntc].get(intc_reg::kPending) & lines; };
+  threads_.block([=, this, wakes = wakes_] { return pending() != 0 || wakes != wakes_; },
+                 deadline_ps);
   return pending();
 }
 

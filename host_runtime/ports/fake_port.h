@@ -5,7 +5,9 @@
 // registers and calls the hook of its CMD register, and finish() ends it.
 //
 // Time: a register access takes kRegisterPs, cache maintenance and CPU work nothing, wait_irq()
-// until the interrupt or the deadline. Everything is deterministic.
+// until the interrupt or the deadline. Everything is deterministic. Host threads change only where
+// one blocks (fake_threads.h): a thread that polls a register for what another one does never sees
+// it happen.
 #pragma once
 
 #include <array>
@@ -20,6 +22,7 @@
 #include "arch/register_file.h"
 #include "arch/registers.h"
 #include "deputy/hw_port.h"
+#include "host_runtime/ports/fake_threads.h"
 
 namespace deputy::host_runtime {
 
@@ -67,6 +70,7 @@ class FakePort : public HwPort {
   /// The host mapping of a bus address inside an allocation; nullptr elsewhere.
   std::uint8_t* at(std::uint64_t address, std::uint64_t bytes = 1);
   std::size_t allocations() const { return blocks_.size(); }
+  std::size_t unjoined_threads() const { return threads_.unjoined(); }
 
   // HwPort.
   std::uint32_t read32(std::uint64_t address) override;
@@ -82,8 +86,19 @@ class FakePort : public HwPort {
     maintenance.push_back({false, address, bytes});
   }
   std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override;
-  void wake_waiters() override {}  // one thread
-  std::uint64_t now_ps() override { return now_; }
+  void wake_waiters() override { ++wakes_; }
+  void sleep_until(std::uint64_t time_ps) override {
+    if (time_ps > now_) threads_.block([] { return false; }, time_ps);
+  }
+  ThreadId start_thread(std::function<void()> body) override {
+    return threads_.start(std::move(body));
+  }
+  void join(ThreadId thread) override { threads_.join(thread); }
+  void lock() override { threads_.lock(); }
+  void unlock() override { threads_.unlock(); }
+  std::uint64_t now_ps() override {
+    return threads_.stopping() ? ~std::uint64_t{0} : now_;  // then every deadline has passed
+  }
   void charge(CpuKernel kernel, std::uint64_t amount,
               std::span<const MemoryTouch> touches) override {
     charges.push_back({kernel, amount, {touches.begin(), touches.end()}});
@@ -113,6 +128,7 @@ class FakePort : public HwPort {
   void write_controller(std::uint32_t offset, std::uint32_t value);
   void update_lines();
   void run_events_until(std::uint64_t time);
+  bool advance(std::optional<std::uint64_t> deadline_ps);
 
   arch::NpuConfig npu_;
   std::vector<arch::RegisterFile> devices_;
@@ -131,8 +147,11 @@ class FakePort : public HwPort {
   std::array<Timeline, arch::kTimelineCount> timelines_;
   std::uint64_t next_[2] = {arch::kSramBase, arch::kDramBase};
   std::uint64_t limit_[2] = {arch::kSramRange.size, arch::kDramRange.size};
-  std::uint64_t now_ = 0, bus_errors_ = 0;
+  std::uint64_t now_ = 0, bus_errors_ = 0, wakes_ = 0;
   bool functional_ = true, lose_interrupts_ = false;
+  // Last: it is unwound first.
+  FakeThreads threads_{[this] { return now_; },
+                       [this](auto deadline_ps) { return advance(deadline_ps); }};
 };
 
 }  // namespace deputy::host_runtime

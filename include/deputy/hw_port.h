@@ -1,12 +1,14 @@
 // The one door between the software and the hardware. The runtime and the drivers see nothing else:
 // the simulator, the fake of the unit tests and a memory-mapped device all implement this.
 //
-// Everything that blocks does so inside wait_irq() or a call documented as taking time. In simulation the
-// host program is a SystemC thread, so these calls are where simulated time passes. A port is used by one
-// thread at a time.
+// Everything that blocks does so inside a call documented as blocking or taking time. In simulation the host
+// program is a SystemC thread, so these calls are where simulated time passes, and the only places where one
+// host thread makes way for another: code between two calls is not interrupted. On hardware it is, so what
+// threads share is held under lock(). A program uses no other threads and locks than the port's.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "base/cpu_kernel.h"
@@ -29,6 +31,9 @@ struct MemoryTouch {
   std::uint64_t bytes = 0;
   bool write = false;
 };
+
+/// A host thread of this port; the thread that the program starts in is 0.
+using ThreadId = std::uint32_t;
 
 class HwPort {
  public:
@@ -63,6 +68,20 @@ class HwPort {
   /// Makes every other host thread that is inside wait_irqs() return. What they wait for may have been taken from the
   /// device and acknowledged by this thread.
   virtual void wake_waiters() = 0;
+
+  /// Blocks until `time_ps` (absolute); returns at once when it has passed. Waking up takes time.
+  virtual void sleep_until(std::uint64_t time_ps) = 0;
+
+  /// Starts another host thread. It begins when the CPU is free for it, and must be joined before the program
+  /// returns. `body` owns what it needs or refers to what outlives the thread.
+  virtual ThreadId start_thread(std::function<void()> body) = 0;
+  /// Blocks until the thread's body has returned; once per thread, never the calling thread itself.
+  virtual void join(ThreadId thread) = 0;
+
+  /// The one lock of the runtime: blocks until it is the caller's, in the order of asking. Not recursive. It may be
+  /// held over calls that block.
+  virtual void lock() = 0;
+  virtual void unlock() = 0;
 
   /// Time since the port came up, in picoseconds.
   virtual std::uint64_t now_ps() = 0;
