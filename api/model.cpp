@@ -77,10 +77,10 @@ base::Result<ProgramPtr> Model::program(const std::vector<Shape>& shapes) {
                           cpu ? "all of it runs on the CPU" : "compiled for them"));
 }
 
-base::Result<SessionPtr> Model::load(HwPort& port, const std::vector<Shape>& shapes, std::string* note) {
+base::Result<SessionPtr> Model::load(host_runtime::Device& device, const std::vector<Shape>& shapes, std::string* note) {
   DEPUTY_ASSIGN(auto made, program(shapes));
   if (note) *note = made->note;
-  auto session = host_runtime::Session::load(port, made->file, graph_.name);
+  auto session = host_runtime::Session::load(device, made->file, graph_.name);
   // kConfig is the loader's word for an NPU that is not the program's.
   if (session.ok() || session.error().kind != base::ErrorKind::kConfig || options_.policy == ShapePolicy::kRefuse)
     return session;
@@ -88,14 +88,14 @@ base::Result<SessionPtr> Model::load(HwPort& port, const std::vector<Shape>& sha
   const std::string why = fmt::format("{}; {}", session.error().message,
                                       cpu ? "all of it runs on the CPU" : "compiled for the NPU that is there");
   if (!cpu) {
-    options_.compile.npu = present_npu(port, options_.compile.npu);
+    options_.compile.npu = present_npu(device.port(), options_.compile.npu);
     programs_.clear();  // all were for the other NPU
   } else {
     std::erase_if(programs_, [&](const ProgramPtr& p) { return p->shapes == shapes; });
   }
   DEPUTY_ASSIGN(made, make(shapes, cpu, why));
   if (note) *note = why;
-  return host_runtime::Session::load(port, made->file, graph_.name);
+  return host_runtime::Session::load(device, made->file, graph_.name);
 }
 
 }  // namespace deputy::api

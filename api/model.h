@@ -47,10 +47,10 @@ class Model {
   /// policy. kInput: refused by policy, or no shapes of this model; kUnsupported: an operator cannot follow.
   base::Result<std::shared_ptr<const ShapedProgram>> program(const std::vector<Shape>& shapes);
 
-  /// A session for these shapes on the port's NPU. When the NPU is not what the program was compiled for, by policy:
+  /// A session for these shapes on the device's NPU. When the NPU is not what the program was compiled for, by policy:
   /// the loader's error, a CPU program, or one for the NPU that the CONFIG registers describe. `note` gets what was
-  /// done, empty when nothing was. Errors besides: Session::load's and program()'s. `port` must outlive the session.
-  base::Result<std::unique_ptr<host_runtime::Session>> load(HwPort& port, const std::vector<Shape>& shapes,
+  /// done, empty when nothing was. Errors besides: Session::load's and program()'s. `device` must outlive the session.
+  base::Result<std::unique_ptr<host_runtime::Session>> load(host_runtime::Device& device, const std::vector<Shape>& shapes,
                                                             std::string* note);
 
   const delegate::Graph& graph() const { return graph_; }

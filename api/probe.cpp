@@ -5,8 +5,6 @@
 #include "arch/memory_map.h"
 #include "arch/registers.h"
 #include "arch/silicon.h"
-#include "host_runtime/hal/intc_driver.h"
-#include "host_runtime/hal/npu_driver.h"
 #include "host_runtime/runtime/session.h"
 
 namespace deputy::api {
@@ -14,9 +12,9 @@ namespace {
 
 using Outputs = std::vector<std::vector<std::uint8_t>>;
 
-base::Result<Outputs> run_once(HwPort& port, const arch::Executable& executable, const ProbeCase& c) {
+base::Result<Outputs> run_once(host_runtime::Device& device, const arch::Executable& executable, const ProbeCase& c) {
   const auto file = arch::write_executable(executable);
-  DEPUTY_ASSIGN(const auto session, host_runtime::Session::load(port, file, c.name));
+  DEPUTY_ASSIGN(const auto session, host_runtime::Session::load(device, file, c.name));
   DEPUTY_TRY(session->run(c.inputs));
   Outputs out;
   for (const std::uint32_t tensor : session->executable().outputs) {
@@ -39,7 +37,7 @@ std::string difference(const Outputs& npu, const Outputs& cpu) {
   return "";
 }
 
-ProbeOutcome run_case(HwPort& port, const ProbeCase& c, delegate::CompileOptions options) {
+ProbeOutcome run_case(host_runtime::Device& device, const ProbeCase& c, delegate::CompileOptions options) {
   const auto outcome = [&](ProbeState state, std::string text) { return ProbeOutcome{c.name, state, std::move(text)}; };
   options.numerics = c.numerics;
   options.engine = delegate::EnginePolicy::kNpu;
@@ -50,9 +48,9 @@ ProbeOutcome run_case(HwPort& port, const ProbeCase& c, delegate::CompileOptions
     if (!compiled->ok()) return outcome(ProbeState::kSkipped, compiled->error().text());
   if (!npu->ops[0].on_npu) return outcome(ProbeState::kSkipped, "this NPU does not take it: " + npu->ops[0].reason);
   if (npu->programs.empty()) return outcome(ProbeState::kSkipped, "it is no work: its output is its input's storage");
-  const auto want = run_once(port, *cpu, c);
+  const auto want = run_once(device, *cpu, c);
   if (!want.ok()) return outcome(ProbeState::kSkipped, "not run on the CPU: " + want.error().text());
-  const auto got = run_once(port, *npu, c);
+  const auto got = run_once(device, *npu, c);
   if (!got.ok()) {
     // Only the hardware's faults count against it.
     const bool hardware = got.error().kind == base::ErrorKind::kHardwareFault;
@@ -67,16 +65,14 @@ ProbeOutcome run_case(HwPort& port, const ProbeCase& c, delegate::CompileOptions
 base::Result<ProbeReport> probe(HwPort& port, std::span<const ProbeCase> cases, const delegate::CompileOptions& options,
                                 const std::function<void(std::size_t)>& progress) {
   ProbeReport out;
-  host_runtime::IntcDriver intc(port);
-  host_runtime::NpuDriver npu(port, intc);
-  DEPUTY_TRY(intc.probe());
-  DEPUTY_TRY(npu.probe());
-  DEPUTY_TRY(npu.check_target(options.npu, "the probe"));
+  host_runtime::Device device(port, {});
+  DEPUTY_TRY(device.start());
+  DEPUTY_TRY(device.npu().check_target(options.npu, "the probe"));
   const std::uint32_t revision = port.read32(arch::kNpuBase + arch::npu_reg::kRevision);
   out.hardware = arch::hardware_version(revision), out.firmware = arch::firmware_version(revision);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     progress(i);
-    out.outcomes.push_back(run_case(port, cases[i], options));
+    out.outcomes.push_back(run_case(device, cases[i], options));
   }
   out.findings = locate_faults(cases, out.outcomes, out.hardware);
   return out;

@@ -131,15 +131,17 @@ TEST_CASE("an NPU that the program was not compiled for is met by policy when it
   std::string note;
   {
     host_runtime::FakePort port(other);
+    host_runtime::Device device(port, {});
     Model model(g, options(ShapePolicy::kRefuse));
-    const auto session = model.load(port, shapes, &note);
+    const auto session = model.load(device, shapes, &note);
     REQUIRE(!session.ok());
     CHECK(session.error().kind == base::ErrorKind::kConfig);
   }
   {
     host_runtime::FakePort port(other);
+    host_runtime::Device device(port, {});
     Model model(g, options(ShapePolicy::kCpu));
-    auto session = model.load(port, shapes, &note);
+    auto session = model.load(device, shapes, &note);
     REQUIRE(session.ok());
     CHECK(note.find("CPU") != std::string::npos);
     CHECK((*session)->executable().programs.empty());
@@ -149,13 +151,14 @@ TEST_CASE("an NPU that the program was not compiled for is met by policy when it
     const auto want = test::ExecutableRunner(*reference).run(inputs);
     for (std::size_t i = 0; i < want.size(); ++i)
       CHECK((*session)->read_tensor((*session)->executable().outputs[i]).value() == want[i]);
-    CHECK(model.load(port, shapes, &note).ok());
+    CHECK(model.load(device, shapes, &note).ok());
     CHECK(model.compiles() == 2);  // the refused one and the CPU's
   }
   {
     host_runtime::FakePort port(other);
+    host_runtime::Device device(port, {});
     Model model(g, options(ShapePolicy::kRecompile));
-    const auto session = model.load(port, shapes, &note);
+    const auto session = model.load(device, shapes, &note);
     REQUIRE(session.ok());
     CHECK(note.find("compiled for the NPU that is there") != std::string::npos);
     CHECK((*session)->executable().target.mac.oc_lanes == 16);
@@ -164,8 +167,9 @@ TEST_CASE("an NPU that the program was not compiled for is met by policy when it
   }
   {
     host_runtime::FakePort port(arch::NpuConfig{});
+    host_runtime::Device device(port, {});
     Model model(g, options(ShapePolicy::kRecompile));
-    CHECK(model.load(port, shapes, &note).ok());
+    CHECK(model.load(device, shapes, &note).ok());
     CHECK(note.empty());
   }
 }

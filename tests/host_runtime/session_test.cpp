@@ -172,7 +172,8 @@ TEST_CASE("host and NPU steps run in order, again and again") {
 
 TEST_CASE("external regions are allocated as compiled, and bound") {
   FakePort port;
-  const auto session = load(port, external_sample());
+  Device device(port, {});
+  const auto session = load(device, external_sample());
   port.on_write(FakePort::kNpu, arch::npu_reg::kCmd, [&port](std::uint32_t) {
     const auto base = [&](std::uint32_t region) {
       return std::uint64_t{port.get(FakePort::kNpu, arch::npu_reg::kBase0Lo + 8 * region)};
