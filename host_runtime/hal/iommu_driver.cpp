@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arch/memory_map.h"
+#include "host_runtime/hal/text.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -14,12 +15,6 @@ using base::Error;
 constexpr std::uint64_t kSpanBytes = std::uint64_t{kPageBytes} * kPageTableEntries;  ///< of a second-level table
 constexpr std::uint32_t kEnabled = 1, kFaultValid = 1u << 31;
 
-std::string hex(std::uint64_t value) {
-  std::string digits;
-  do digits.insert(digits.begin(), "0123456789abcdef"[value & 15]);
-  while ((value >>= 4) != 0);
-  return "0x" + digits;
-}
 Error misuse(std::string message, std::string remedy) {
   return {base::ErrorKind::kUsage, "iommu", std::move(message), std::move(remedy)};
 }
