@@ -46,7 +46,7 @@ void TestMemory::transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
     ++null_transactions;
   } else if (payload.is_read()) {
     std::memcpy(payload.get_data_ptr(), &bytes[address - kMemoryBase], n);
-  } else {
+  } else if (payload.is_write()) {  // neither: withdrawn while it waited
     std::memcpy(&bytes[address - kMemoryBase], payload.get_data_ptr(), n);
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
