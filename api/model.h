@@ -11,7 +11,6 @@
 
 #include "arch/executable.h"
 #include "delegate/compile.h"
-#include "deputy/hw_port.h"
 #include "host_runtime/runtime/session.h"
 
 namespace deputy::api {

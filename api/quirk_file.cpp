@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <set>
 
 #include "api/quirks.h"
@@ -59,8 +60,13 @@ base::Result<NumberRange> parse_numbers(const std::string& text, const Feature& 
 class Reader {
  public:
   Reader(base::Config& config, std::size_t index) : config_(config), prefix_(fmt::format("quirks.{}.", index)) {
-    const auto it = config.entries().lower_bound(prefix_);
-    where_ = it->second.where;
+    // Its first line; keys are in the order of their names.
+    int first = 0;
+    for (auto it = config.entries().lower_bound(prefix_); it != config.entries().end() && it->first.starts_with(prefix_); ++it) {
+      const std::string& where = it->second.where;
+      const int line = std::atoi(where.c_str() + where.rfind(':') + 1);
+      if (first == 0 || line < first) first = line, where_ = where;
+    }
   }
 
   base::Result<Quirk> run() {

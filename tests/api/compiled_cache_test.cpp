@@ -2,11 +2,11 @@
 #include "api/compiled_cache.h"
 
 #include <catch2/catch.hpp>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -74,7 +74,8 @@ std::string only_entry(const std::string& folder) {
 }
 Digest key_of(int n) { return sha256(std::to_string(n)); }
 void used_at(const CompiledCache& cache, int key, int second) {
-  fs::last_write_time(cache.folder() + "/" + hex(key_of(key)) + ".dce", fs::file_time_type(std::chrono::seconds(second)));
+  const timespec times[2] = {{second, 0}, {second, 0}};
+  REQUIRE(utimensat(AT_FDCWD, (cache.folder() + "/" + hex(key_of(key)) + ".dce").c_str(), times, 0) == 0);
 }
 
 }  // namespace
