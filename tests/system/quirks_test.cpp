@@ -3,10 +3,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "api/probe.h"
 #include "delegate/import/tflite_export.h"
 #include "tests/delegate/layer_graph.h"
 #include "tests/system/deputy_process.h"
 #include "tools/npy.h"
+#include "tools/simulate.h"
+#include "workloads/selftest/cases.h"
 
 using namespace deputy::test;
 using Catch::Matchers::Contains;
@@ -31,7 +34,7 @@ std::string output_of(const TempFolder& t, std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("the probe finds nothing on sound silicon") {
+TEST_CASE("the probe finds nothing on sound silicon", "[.slow]") {
   TempFolder t;
   const auto r = run_deputy({"probe", "--json", "--out", t.file("q.yaml")});
   INFO(r.err);
@@ -44,7 +47,7 @@ TEST_CASE("the probe finds nothing on sound silicon") {
   CHECK(run_deputy({"inspect", project_file("workloads/ecg/ecg_beats.tflite"), "--quirks", t.file("q.yaml")}).exit_code == 0);
 }
 
-TEST_CASE("the probe finds exactly the fault that the silicon has, and its file makes runs right again") {
+TEST_CASE("the probe finds exactly the fault that the silicon has, and its file makes runs right again", "[.slow]") {
   const struct {
     const char *defect, *op, *number, *range;
   } cases[] = {{"dw-stride2", "DEPTHWISE_CONV_2D", "stride", "2"},
@@ -75,6 +78,36 @@ TEST_CASE("the probe finds exactly the fault that the silicon has, and its file 
     CHECK(run({"--set", set, "--set", "silicon.revision=1.9", "--quirks", file}) != sound);  // not its version
     const auto inspected = run_deputy({"inspect", model, "--quirks", file, "--set", "silicon.revision=1.10", "--effort", "fast"});
     CHECK_THAT(inspected.out, Contains("quirk probe-1.10-DEPTHWISE_CONV_2D of " + file));
+  }
+}
+
+// Of one operator, so that it is quick; the command line's whole probe is above.
+TEST_CASE("a probe of depthwise convolutions finds a stride that is wrong, and nothing where nothing is") {
+  namespace api = deputy::api;
+  std::vector<api::ProbeCase> cases;
+  for (auto& c : deputy::graphs::selftest_cases())
+    if (c.graph.ops[0].kind == deputy::arch::OpKind::DEPTHWISE_CONV_2D)
+      cases.push_back({c.name, std::move(c.graph), c.numerics, std::move(c.inputs)});
+  REQUIRE(cases.size() > 30);
+  for (const std::string defect : {"none", "dw-stride2"}) {
+    auto soc = deputy::soc::load_soc_config(project_file("configs/soc/wearable.yaml"),
+                                            {"silicon.defect=" + defect, "silicon.revision=2.10"});
+    REQUIRE(soc.ok());
+    deputy::tools::SimulateOptions options;
+    options.soc = *soc;
+    api::ProbeReport report;
+    deputy::soc::Platform platform(*soc, {});
+    const auto record = platform.run([&](deputy::HwPort& port) -> deputy::base::Status {
+      DEPUTY_ASSIGN(report, api::probe(port, cases, deputy::tools::compile_options(options), [](std::size_t) {}));
+      return {};
+    });
+    REQUIRE(record.ok());
+    CHECK(report.outcomes.size() == cases.size());
+    CHECK(report.hardware.text() == "2.10");
+    REQUIRE(report.findings.size() == (defect == "none" ? 0u : 1u));
+    if (defect == "none") continue;
+    CHECK(report.findings[0].when.size() == 1);
+    CHECK(report.findings[0].when.at("stride").text() == "2");
   }
 }
 
