@@ -37,6 +37,7 @@ class TlmPort : public HwPort {
   void sleep_until(std::uint64_t time_ps) override;
   ThreadId start_thread(std::function<void()> body) override { return threads_.start(std::move(body)); }
   void join(ThreadId thread) override { threads_.join(thread); }
+  ThreadId current_thread() override { return threads_.current(); }
   void lock() override { threads_.lock(); }
   void unlock() override { threads_.unlock(); }
   std::uint64_t now_ps() override;

@@ -94,6 +94,7 @@ class FakePort : public HwPort {
     return threads_.start(std::move(body));
   }
   void join(ThreadId thread) override { threads_.join(thread); }
+  ThreadId current_thread() override { return threads_.current(); }
   void lock() override { threads_.lock(); }
   void unlock() override { threads_.unlock(); }
   std::uint64_t now_ps() override {

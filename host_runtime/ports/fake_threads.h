@@ -33,6 +33,7 @@ class FakeThreads {
 
   ThreadId start(std::function<void()> body);
   void join(ThreadId thread);
+  ThreadId current() const { return running_; }
   void lock();
   void unlock();
   /// Blocks the calling thread until `ready` or the deadline; answers whether it is ready. Without a

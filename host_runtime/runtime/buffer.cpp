@@ -19,7 +19,7 @@ base::Result<Buffer> Buffer::make(BufferSpace& space, MemoryKind kind, std::uint
   Buffer out;
   out.space_ = &space;
   out.storage_ = std::make_shared<Storage>();
-  DEPUTY_ASSIGN(out.storage_->owned, SharedBuffer::make(space.port, kind, bytes, align));
+  DEPUTY_ASSIGN(out.storage_->owned, SharedBuffer::make(space.port, kind, bytes, align, space.page));
   const SharedBuffer& owned = out.storage_->owned;
   out.storage_->memory = {owned.address(), bytes, owned.host()};
   out.bytes_ = bytes;
@@ -49,6 +49,7 @@ base::Result<Buffer> Buffer::view(std::uint64_t offset, std::uint64_t bytes) con
 }
 
 base::Status Buffer::write(std::span<const std::uint8_t> data, std::uint64_t offset) {
+  const RuntimeGuard guard(space_->lock);
   DEPUTY_TRY(inside(offset, data.size()));
   if (data.empty()) return {};
   const MemoryTouch touch{address() + offset, data.size(), true};
@@ -61,6 +62,7 @@ base::Status Buffer::write(std::span<const std::uint8_t> data, std::uint64_t off
 }
 
 base::Result<std::vector<std::uint8_t>> Buffer::read() const {
+  const RuntimeGuard guard(space_->lock);
   if (undefined()) return undefined_contents();
   std::vector<std::uint8_t> out(bytes_);
   if (bytes_ == 0) return out;
@@ -73,6 +75,7 @@ base::Result<std::vector<std::uint8_t>> Buffer::read() const {
 }
 
 base::Result<std::span<std::uint8_t>> Buffer::map(Access access) {
+  const RuntimeGuard guard(space_->lock);
   if (access != Access::kWrite) {
     if (undefined()) return undefined_contents();
     space_->coherence.before_cpu_read(address(), bytes_);

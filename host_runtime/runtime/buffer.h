@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "deputy/hw_port.h"
 #include "host_runtime/runtime/coherence.h"
+#include "host_runtime/runtime/lock.h"
 #include "host_runtime/runtime/shared_buffer.h"
 
 namespace deputy::host_runtime {
@@ -30,10 +31,12 @@ struct BufferRequirements {
 
 /// What buffers of one device share. It must outlive them, and so must its port.
 struct BufferSpace {
-  explicit BufferSpace(HwPort& p) : port(p), coherence(p) {}
+  explicit BufferSpace(HwPort& p) : port(p), lock(p), coherence(p) {}
   HwPort& port;
+  RuntimeLock lock;
   Coherence coherence;
   std::uint64_t copied_bytes = 0;  ///< by the CPU, in and out
+  std::uint64_t page = 0;  ///< buffers have whole pages of this many bytes to themselves; 0: engines are not isolated
 };
 
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };

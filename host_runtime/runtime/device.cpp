@@ -8,6 +8,7 @@
 #include "arch/memory_map.h"
 #include "base/check.h"
 #include "host_runtime/runtime/dma_copy.h"
+#include "host_runtime/runtime/self_test.h"
 
 namespace deputy::host_runtime {
 using base::Error;
@@ -41,33 +42,42 @@ Device::Device(HwPort& port, const DeviceOptions& options)
       intc_(port),
       npu_(port),
       sync_(port, intc_),
+      iommu_(port, intc_),
       npu_engine_{.id = EngineId::kNpu, .queue = {port, intc_, arch::kNpuQueueBase, arch::IrqLine::kNpuQueue}},
-      dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}} {}
+      dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}} {
+  if (options_.isolation) space_.page = arch::kPageBytes;
+}
 
 Device::~Device() = default;
 
 base::Status Device::start() {
+  const RuntimeGuard guard(space_.lock);
   if (started_) return {};
   DEPUTY_TRY(intc_.probe());
   DEPUTY_TRY(npu_.probe());
   DEPUTY_TRY(sync_.probe());
   DEPUTY_TRY(npu_engine_.queue.probe());
   DEPUTY_TRY(dma_engine_.queue.probe());
+  if (options_.isolation) DEPUTY_TRY(iommu_.probe());
   started_ = true;
   return {};
 }
 
 base::Result<std::shared_ptr<Context>> Device::create_context(const ContextOptions& options) {
+  const RuntimeGuard guard(space_.lock);
   DEPUTY_TRY(start());
   for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
     if (!contexts_[ring].expired()) continue;
     if (!npu_engine_.jobs[ring].empty() || !dma_engine_.jobs[ring].empty()) continue;
+    const std::uint32_t space = options_.isolation ? ring + 1 : 0;
+    if (options_.isolation) DEPUTY_TRY(iommu_.open(space));
     for (Engine* e : {&npu_engine_, &dma_engine_}) {
       e->queue.close(ring);
-      DEPUTY_TRY(e->queue.open(ring, options_.ring_entries, options.priority, 0));
+      DEPUTY_TRY(e->queue.open(ring, options_.ring_entries, options.priority, space));
     }
     auto context = std::make_shared<Context>();
     context->ring_ = ring, context->priority_ = options.priority;
+    context->space_ = std::make_shared<AddressSpace>(&iommu_, space);
     contexts_[ring] = context;
     return context;
   }
@@ -76,6 +86,7 @@ base::Result<std::shared_ptr<Context>> Device::create_context(const ContextOptio
 }
 
 base::Result<std::shared_ptr<Context>> Device::default_context() {
+  const RuntimeGuard guard(space_.lock);
   if (!default_context_) {
     DEPUTY_ASSIGN(default_context_, create_context({}));
   }
@@ -115,6 +126,7 @@ void Device::add_work(std::shared_ptr<HostWork> work) {
 
 base::Result<Fence> Device::copy(const std::shared_ptr<Context>& context, Buffer to, Buffer from,
                                  std::span<const Fence> waits) {
+  const RuntimeGuard guard(space_.lock);
   DEPUTY_ASSIGN(auto work, DmaCopy::make(*this, context, std::move(to), std::move(from), waits));
   add_work(work);
   pump();
@@ -137,6 +149,7 @@ void Device::arm(const Fence& fence) {
 }
 
 base::Status Device::wait(const Fence& fence, std::uint64_t deadline_ps) {
+  const RuntimeGuard guard(space_.lock);
   Fence seen = fence;
   DEPUTY_TRY(wait_until(
       [&] {
@@ -152,6 +165,7 @@ base::Status Device::wait(const Fence& fence, std::uint64_t deadline_ps) {
 }
 
 base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps) {
+  const RuntimeGuard guard(space_.lock);
   for (;;) {
     pump();
     if (done()) return {};
@@ -161,11 +175,7 @@ base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t
     std::uint64_t wake = deadline_ps;
     if (anything_queued()) wake = std::min(wake, std::max(next_watch_ps_, now + 1));
     for (const auto& work : works_) wake = std::min(wake, std::max(work->wake_ps(), now + 1));
-    const std::uint32_t raised =
-        started_ ? port_.wait_irqs(line_bit(arch::IrqLine::kNpuQueue) | line_bit(arch::IrqLine::kDmaQueue) |
-                                       line_bit(arch::IrqLine::kSync),
-                                   wake)
-                 : port_.wait_irqs(0, wake);
+    const std::uint32_t raised = wait_for_interrupt(wake);
     if (raised & line_bit(arch::IrqLine::kNpuQueue)) service(npu_engine_);
     if (raised & line_bit(arch::IrqLine::kDmaQueue)) service(dma_engine_);
     if (raised & line_bit(arch::IrqLine::kSync)) sync_.take_interrupts();
@@ -174,7 +184,20 @@ base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t
   }
 }
 
+// Other threads may use the device meanwhile.
+std::uint32_t Device::wait_for_interrupt(std::uint64_t deadline_ps) {
+  const std::uint32_t lines = started_ ? line_bit(arch::IrqLine::kNpuQueue) | line_bit(arch::IrqLine::kDmaQueue) |
+                                             line_bit(arch::IrqLine::kSync)
+                                       : 0;
+  const bool let_go = space_.lock.outermost();
+  if (let_go) space_.lock.give();
+  const std::uint32_t raised = port_.wait_irqs(lines, deadline_ps);
+  if (let_go) space_.lock.take();
+  return raised;
+}
+
 void Device::poll() {
+  const RuntimeGuard guard(space_.lock);
   for (Engine* e : {&npu_engine_, &dma_engine_})
     for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
       if (!e->jobs[ring].empty()) service_ring(*e, ring);
@@ -193,7 +216,8 @@ void Device::pump() {
         break;  // the most urgent first, each time
       }
   }
-  std::erase_if(works_, [](const auto& work) { return work->done(); });
+  // Another thread may wait for what has ended here.
+  if (std::erase_if(works_, [](const auto& work) { return work->done(); }) != 0) port_.wake_waiters();
   collect_timelines();
 }
 
@@ -218,7 +242,7 @@ void Device::service_ring(Engine& e, std::uint32_t ring) {
   const RingFault fault = e.queue.fault(ring);
   std::optional<std::uint32_t> tag;
   if (fault.cause == arch::RingCause::kEngineFault && e.id == EngineId::kNpu) tag = fault.info >> 8 & 0xFFFF;
-  recover(e, ring, fault_error(e, fault), tag);
+  recover(e, ring, fault_error(e, ring, fault), tag);
 }
 
 void Device::finish_jobs(Engine& e, std::uint32_t ring) {
@@ -227,17 +251,26 @@ void Device::finish_jobs(Engine& e, std::uint32_t ring) {
   while (!jobs.empty() && jobs.front()->number < finished) {
     Job& job = *jobs.front();
     job.state = Job::State::kFinished;
-    const auto used = [](const arch::TimelinePoint& p) { return p.used != 0; };
-    if (std::ranges::any_of(job.entry.wait, used) && job.entry.signal[0].used &&
-        sync_.failure(job.entry.signal[0].timeline) != arch::SyncFailure::kNone)
-      job.state = Job::State::kUpstream;
+    if (const arch::TimelinePoint& signal = job.entry.signal[0]; signal.used) check_signal(job, signal);
     if (job.state == Job::State::kFinished && job.entry.kind == static_cast<std::uint8_t>(arch::EntryKind::kJob))
       e.given_up = 0;
     jobs.pop_front();
   }
 }
 
-base::Error Device::fault_error(const Engine& e, const RingFault& fault) const {
+// An entry that has finished has signalled, or failed its timeline, or the signal was lost on its way.
+void Device::check_signal(Job& job, const arch::TimelinePoint& signal) {
+  if (sync_.value(signal.timeline) >= signal.value) return;
+  if (sync_.failure(signal.timeline) != arch::SyncFailure::kNone) {
+    job.state = Job::State::kUpstream;
+    return;
+  }
+  if (job.abandoned) return;
+  note(RecoveryStep::kRetry, engine(job.engine), "a signal was lost: the host gives it");
+  sync_.signal(signal.timeline, signal.value);
+}
+
+base::Error Device::fault_error(const Engine& e, std::uint32_t ring, const RingFault& fault) {
   std::string what(arch::ring_cause_text(fault.cause));
   if (fault.cause == arch::RingCause::kEngineFault) {
     const std::uint8_t cause = static_cast<std::uint8_t>(fault.info >> 24);
@@ -252,6 +285,11 @@ base::Error Device::fault_error(const Engine& e, const RingFault& fault) const {
                          fault.address);
     }
   }
+  if (options_.isolation)
+    if (const auto refused = iommu_.take_fault(); refused && refused->context == ring + 1)
+      what += fmt::format("; the IOMMU refused context {} {} {:#x} ({})", refused->context,
+                          refused->write ? "a write to" : "a read of", refused->address,
+                          arch::iommu_initiator_text(refused->initiator));
   return {ErrorKind::kHardwareFault, engine_name(e.id), std::move(what), "the outputs of this job are not valid"};
 }
 
@@ -354,10 +392,11 @@ void Device::watch(Engine& e) {
 bool Device::healthy(EngineId id) {
   Engine& e = engine(id);
   if (!e.out_of_service) return true;
-  if (testing_ || !self_test_ || port_.now_ps() - e.out_since_ps < options_.recovery.readmit_after_ps) return testing_;
+  if (testing_) return true;
+  if (port_.now_ps() - e.out_since_ps < options_.recovery.readmit_after_ps) return false;
   testing_ = true;
   e.queue.reset();
-  const base::Status passed = self_test_();
+  const base::Status passed = self_test(*this, id);
   testing_ = false;
   e.out_since_ps = port_.now_ps();
   if (!passed.ok()) return false;
@@ -376,6 +415,7 @@ std::uint64_t Device::job_bound_ps(const JobLimits& limits) const {
 // --- Timelines -----------------------------------------------------------------------------------------------------
 
 void Device::retire_timeline(std::uint8_t timeline) {
+  const RuntimeGuard guard(space_.lock);
   retired_.push_back(timeline);
   collect_timelines();
 }

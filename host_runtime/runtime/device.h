@@ -15,9 +15,11 @@
 #include "base/result.h"
 #include "deputy/hw_port.h"
 #include "host_runtime/hal/intc_driver.h"
+#include "host_runtime/hal/iommu_driver.h"
 #include "host_runtime/hal/npu_driver.h"
 #include "host_runtime/hal/queue_driver.h"
 #include "host_runtime/hal/sync_driver.h"
+#include "host_runtime/runtime/address_space.h"
 #include "host_runtime/runtime/buffer.h"
 #include "host_runtime/runtime/fence.h"
 #include "host_runtime/runtime/job.h"
@@ -30,6 +32,9 @@ struct DeviceOptions {
   /// How often the host looks at an engine that has said nothing: lost interrupts, swallowed doorbells and hangs are
   /// found then.
   std::uint64_t watchdog_ps = 10'000'000'000;
+  /// Each context has an address space of its own: engines reach only what its sessions mapped (docs/isolation.md).
+  /// Memory is then allocated in whole pages.
+  bool isolation = false;
   RecoveryPolicy recovery;
 };
 
@@ -42,9 +47,11 @@ class Context {
  public:
   std::uint32_t ring() const { return ring_; }
   std::uint32_t priority() const { return priority_; }
+  const std::shared_ptr<AddressSpace>& space() const { return space_; }
 
  private:
   friend class Device;
+  std::shared_ptr<AddressSpace> space_;
   std::uint32_t ring_ = 0, priority_ = 0;
 };
 
@@ -72,6 +79,10 @@ class Device {
   BufferSpace& space() { return space_; }
   NpuDriver& npu() { return npu_; }
   SyncDriver& sync() { return sync_; }
+  /// Memory that engines use, in whole pages where contexts are isolated.
+  base::Result<SharedBuffer> allocate(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
+    return SharedBuffer::make(port_, kind, bytes, align, space_.page);
+  }
   const DeviceOptions& options() const { return options_; }
 
   /// Probes the engines once. kHardwareFault names what does not answer.
@@ -82,7 +93,10 @@ class Device {
   base::Result<std::shared_ptr<Context>> default_context();
 
   /// A timeline for the caller until retire_timeline().
-  base::Result<std::uint8_t> create_timeline() { return sync_.allocate(); }
+  base::Result<std::uint8_t> create_timeline() {
+    const RuntimeGuard guard(space_.lock);
+    return sync_.allocate();
+  }
   /// Free again as soon as no entry in a ring names it.
   void retire_timeline(std::uint8_t timeline);
 
@@ -107,7 +121,10 @@ class Device {
   /// Does what can be done without waiting.
   void poll();
   /// The same, without looking at the hardware.
-  void poll_works() { pump(); }
+  void poll_works() {
+    const RuntimeGuard guard(space_.lock);
+    pump();
+  }
   /// Looks whether a timeline's fence is over.
   void refresh(Fence& fence);
   /// Makes the host wake up when the fence is over: for fences that no work here signals.
@@ -115,10 +132,8 @@ class Device {
 
   /// False while an engine is out of service.
   bool healthy(EngineId engine);
-  /// The owner of a job that was given up tells how it ended: health counts these.
+  /// Every recovery step taken, in order.
   const std::vector<RecoveryEvent>& recovery_events() const { return events_; }
-  /// What an engine's self-test is; without one an engine stays out of service.
-  void set_self_test(std::function<base::Status()> test) { self_test_ = std::move(test); }
 
   /// The longest one job of these limits can take from when its ring runs it to its end, all recovery steps included.
   std::uint64_t job_bound_ps(const JobLimits& limits) const;
@@ -144,6 +159,7 @@ class Device {
   void service(Engine& engine);
   void service_ring(Engine& engine, std::uint32_t ring);
   void finish_jobs(Engine& engine, std::uint32_t ring);
+  void check_signal(Job& job, const arch::TimelinePoint& signal);
   void recover(Engine& engine, std::uint32_t ring, base::Error error, std::optional<std::uint32_t> tag);
   void give_up(Engine& engine, std::uint32_t ring);
   void watch(Engine& engine);
@@ -152,7 +168,8 @@ class Device {
   void collect_timelines();
   bool named_in_rings(std::uint8_t timeline);
   bool anything_queued() const;
-  base::Error fault_error(const Engine& engine, const RingFault& fault) const;
+  base::Error fault_error(const Engine& engine, std::uint32_t ring, const RingFault& fault);
+  std::uint32_t wait_for_interrupt(std::uint64_t deadline_ps);
 
   HwPort& port_;
   DeviceOptions options_;
@@ -160,13 +177,13 @@ class Device {
   IntcDriver intc_;
   NpuDriver npu_;
   SyncDriver sync_;
+  IommuDriver iommu_;
   Engine npu_engine_, dma_engine_;
   std::vector<std::shared_ptr<HostWork>> works_;  ///< by priority, then age
   std::vector<std::weak_ptr<Context>> contexts_ = std::vector<std::weak_ptr<Context>>(arch::kRings);
   std::shared_ptr<Context> default_context_;
   std::vector<std::uint8_t> retired_;
   std::vector<RecoveryEvent> events_;
-  std::function<base::Status()> self_test_;
   std::uint64_t next_watch_ps_ = 0;
   bool started_ = false, testing_ = false;
 };

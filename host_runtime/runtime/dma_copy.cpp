@@ -34,6 +34,10 @@ base::Result<std::shared_ptr<DmaCopy>> DmaCopy::make(Device& device, std::shared
   DEPUTY_ASSIGN(const std::span<std::uint8_t> bytes, out->descriptor_.map(Access::kWrite));
   std::memcpy(bytes.data(), words.data(), bytes.size());
   out->descriptor_.unmap();
+  for (const Buffer* buffer : {&out->from_, &out->to_, &out->descriptor_}) {
+    DEPUTY_ASSIGN(out->mappings_.emplace_back(),
+                  Mapping::make(out->context_->space(), buffer->address(), buffer->bytes(), true));
+  }
   DEPUTY_ASSIGN(const std::uint8_t timeline, device.create_timeline());
   out->fence_ = Fence(timeline, 1, false);
   out->waits_.assign(waits.begin(), waits.end());

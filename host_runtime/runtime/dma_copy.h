@@ -28,6 +28,7 @@ class DmaCopy final : public HostWork {
   Device& device_;
   std::shared_ptr<Context> context_;
   Buffer to_, from_, descriptor_;
+  std::vector<Mapping> mappings_;
   std::vector<Fence> waits_;
   std::shared_ptr<Job> job_;
   Fence fence_;

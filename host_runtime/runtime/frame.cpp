@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace deputy::host_runtime {
 using base::Error;
@@ -14,6 +15,9 @@ base::Result<std::unique_ptr<ModelFrame>> ModelFrame::make(Device& device, const
   DEPUTY_ASSIGN(out->memory_, ModelMemory::make(device, model, shared ? &shared->memory_ : nullptr));
   if (!model.executable.programs.empty()) {
     DEPUTY_ASSIGN(out->timeline_, device.create_timeline());
+  }
+  for (const auto& fallback : model.fallbacks) {
+    DEPUTY_ASSIGN(out->fallback_memory_.emplace_back(), ModelMemory::make(device, *fallback, nullptr));
   }
   for (const std::uint32_t id : model.executable.inputs) out->inputs_.push_back(out->buffer_of(id));
   for (const std::uint32_t id : model.executable.outputs) out->outputs_.push_back(out->buffer_of(id));
@@ -36,7 +40,7 @@ bool ModelFrame::external(std::uint32_t tensor) const {
 
 BufferRequirements ModelFrame::requirements(std::uint32_t tensor) const {
   const arch::PlacedTensor& t = model_.executable.tensors[tensor];
-  std::uint64_t alignment = kCacheLine;
+  std::uint64_t alignment = std::max(kCacheLine, device_.space().page);
   if (external(tensor))
     alignment = std::max<std::uint64_t>(
         alignment, model_.executable.externals[static_cast<std::size_t>(arch::external_index(t.region))].align);
@@ -56,6 +60,7 @@ base::Status ModelFrame::bind(std::uint32_t tensor, Buffer& slot, const Buffer& 
   const auto error = [&](std::string what, std::string remedy) {
     return Error{ErrorKind::kInput, fmt::format("tensor '{}'", desc.name), std::move(what), std::move(remedy)};
   };
+  const RuntimeGuard guard(device_.space().lock);
   if (!idle()) return Error{ErrorKind::kBusy, desc.name, "the frame is in flight", "wait for its fence"};
   if (!external(tensor))
     return error("the executable keeps it in an arena of its own", "compile with external inputs and outputs");
@@ -65,6 +70,8 @@ base::Status ModelFrame::bind(std::uint32_t tensor, Buffer& slot, const Buffer& 
   if (buffer.address() % wanted.alignment != 0)
     return error(fmt::format("address {:#x} is not a multiple of {}", buffer.address(), wanted.alignment),
                  "ask for the tensor's requirements before allocating");
+  DEPUTY_ASSIGN(bound_[static_cast<std::size_t>(model_.executable.tensors[tensor].region)],
+                Mapping::make(context_->space(), buffer.address(), wanted.bytes, true));
   DEPUTY_ASSIGN(slot, buffer.view(0, wanted.bytes));
   memory_.bind(model_.executable.tensors[tensor].region, slot.exported());
   return {};
@@ -80,7 +87,31 @@ void ModelFrame::save_inputs() {
   }
 }
 
+// The program's step on the CPU: its inputs copied into the fallback's arenas, its outputs copied back.
+base::Status ModelFrame::run_fallback(std::uint32_t program) {
+  const LoadedModel& fallback = *model_.fallbacks[program];
+  const ModelMemory& memory = fallback_memory_[program];
+  Coherence& coherence = device_.space().coherence;
+  const auto copy = [&](const ModelMemory& from, std::uint32_t source, const ModelMemory& to, std::uint32_t target) {
+    const MemoryTouch touches[] = {from.touch(source, false), to.touch(target, true)};
+    if (touches[0].bytes == 0) return;
+    coherence.before_cpu_read(touches[0].address, touches[0].bytes);
+    coherence.before_cpu_write(touches[1].address, touches[1].bytes);
+    if (device_.port().functional()) std::memcpy(to.view(target).data, from.view(source).data, touches[0].bytes);
+    device_.port().charge(CpuKernel::kCopy, touches[0].bytes, touches);
+  };
+  const auto step = std::ranges::find_if(model_.executable.steps, [&](const arch::Step& s) {
+    return s.kind == arch::StepKind::kNpu && s.program == program;
+  });
+  for (std::size_t i = 0; i < step->inputs.size(); ++i) copy(memory_, step->inputs[i], memory, fallback.executable.inputs[i]);
+  for (std::uint32_t s = 0; s < fallback.executable.steps.size(); ++s)
+    DEPUTY_TRY(run_host_step(device_, fallback, memory, s));
+  for (std::size_t i = 0; i < step->outputs.size(); ++i) copy(memory, fallback.executable.outputs[i], memory_, step->outputs[i]);
+  return {};
+}
+
 base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
+  const RuntimeGuard guard(device_.space().lock);
   if (!idle()) return Error{ErrorKind::kBusy, model_.executable.model_name, "the frame is in flight", "wait for its fence"};
   for (const Buffer& input : inputs_)
     if (input.undefined())
@@ -110,6 +141,7 @@ base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
       };
     }
   }
+  if (!model_.fallbacks.empty()) task.fallback = [this](std::uint32_t program) { return run_fallback(program); };
   inference_ = std::make_shared<Inference>(device_, std::move(task));
   device_.add_work(inference_);
   device_.poll_works();

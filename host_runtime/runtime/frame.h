@@ -1,6 +1,7 @@
 // A session's frame: the memory of one inference at a time, its timeline, and the inference in it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,6 +24,7 @@ class ModelFrame final : public Session::Frame {
   base::Status bind_output(std::size_t index, const Buffer& buffer) override;
   base::Result<Fence> submit(const SubmitOptions& options) override;
   void cancel() override {
+    const RuntimeGuard guard(device_.space().lock);
     if (inference_) inference_->cancel();
   }
   bool idle() const override { return !inference_ || inference_->quiet(); }
@@ -39,10 +41,14 @@ class ModelFrame final : public Session::Frame {
   bool external(std::uint32_t tensor) const;
   void save_inputs();
 
+  base::Status run_fallback(std::uint32_t program);
+
   Device& device_;
   const LoadedModel& model_;
   std::shared_ptr<Context> context_;
   ModelMemory memory_;
+  std::array<Mapping, arch::kRegionCount> bound_;  ///< of the caller's buffers
+  std::vector<ModelMemory> fallback_memory_;       ///< by program
   std::vector<Buffer> inputs_, outputs_;
   std::optional<std::uint8_t> timeline_;
   std::uint64_t value_ = 0;

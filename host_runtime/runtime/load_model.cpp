@@ -33,14 +33,20 @@ std::uint8_t* empty_bytes() {
 
 class Loader {
  public:
-  Loader(Device& device, const std::string& name)
-      : device_(device), port_(device.port()), name_(name), model_(std::make_unique<LoadedModel>()) {}
+  Loader(Device& device, std::shared_ptr<Context> context, const std::string& name)
+      : device_(device), port_(device.port()), name_(name), model_(std::make_unique<LoadedModel>()) {
+    model_->context = std::move(context);
+  }
 
   base::Result<std::unique_ptr<LoadedModel>> run(std::span<const std::uint8_t> file) {
     DEPUTY_ASSIGN(model_->executable, arch::read_executable(file, name_));
     // All that can be known from the file first, then what needs memory, then what needs the NPU.
     DEPUTY_TRY(verify_programs());
+    if (!exe().programs.empty() && !model_->context) {
+      DEPUTY_ASSIGN(model_->context, device_.default_context());
+    }
     DEPUTY_TRY(allocate());
+    DEPUTY_TRY(load_fallbacks());
     for (const arch::Step& step : exe().steps) {
       model_->host_steps.emplace_back();
       if (step.kind == arch::StepKind::kHost) DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
@@ -73,22 +79,22 @@ class Loader {
   }
 
   base::Status allocate() {
-    DEPUTY_ASSIGN(model_->constants, SharedBuffer::make(port_, MemoryKind::kDram,
-                                                        exe().constants.size(), kBufferAlign));
+    DEPUTY_ASSIGN(model_->constants, device_.allocate(MemoryKind::kDram, exe().constants.size(), kBufferAlign));
     if (const SharedBuffer& constants = model_->constants; constants.bytes() != 0) {
       std::memcpy(constants.host(), exe().constants.data(), constants.bytes());
       port_.clean(constants.address(), constants.bytes());
+      DEPUTY_TRY(map(constants));
     }
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
       const auto& words = exe().programs[i].words;
       LoadedProgram& program = model_->programs.emplace_back();
-      DEPUTY_ASSIGN(program.stream,
-                    SharedBuffer::make(port_, MemoryKind::kDram, words.size() * 4, kBufferAlign));
+      DEPUTY_ASSIGN(program.stream, device_.allocate(MemoryKind::kDram, words.size() * 4, kBufferAlign));
       std::uint8_t* to = program.stream.host();
       for (const std::uint32_t word : words)
         for (int shift = 0; shift < 32; shift += 8)
           *to++ = static_cast<std::uint8_t>(word >> shift);
       port_.clean(program.stream.address(), program.stream.bytes());
+      DEPUTY_TRY(map(program.stream));
       program.limits.budget_ps = footprints_[i].budget_ps;
       program.limits.progress_ps = footprints_[i].progress_ps;
       const auto besides_constants = [](std::vector<RegionRange> ranges) {
@@ -97,6 +103,23 @@ class Loader {
       };
       program.reads = besides_constants(std::move(footprints_[i].reads));
       program.writes = besides_constants(std::move(footprints_[i].writes));
+    }
+    return {};
+  }
+
+  // The engines read it, and nobody writes it.
+  base::Status map(const SharedBuffer& buffer) {
+    if (!model_->context) return {};
+    DEPUTY_ASSIGN(model_->mappings.emplace_back(),
+                  Mapping::make(model_->context->space(), buffer.address(), buffer.bytes(), false));
+    return {};
+  }
+
+  base::Status load_fallbacks() {
+    if (!device_.options().recovery.cpu_fallback) return {};
+    for (std::size_t i = 0; i < exe().fallbacks.size(); ++i) {
+      const std::string name = fmt::format("{}, fallback {}", name_, i);
+      DEPUTY_ASSIGN(model_->fallbacks.emplace_back(), Loader(device_, nullptr, name).run(exe().fallbacks[i]));
     }
     return {};
   }
@@ -165,14 +188,19 @@ bool LoadedModel::arenas_shareable() const {
 base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& model, const ModelMemory* shared) {
   ModelMemory out;
   out.model_ = &model;
+  const auto map = [&](const SharedBuffer& b) -> base::Status {
+    if (!model.context) return {};
+    DEPUTY_ASSIGN(out.mappings_.emplace_back(), Mapping::make(model.context->space(), b.address(), b.bytes(), true));
+    return {};
+  };
   const auto memory = [](const SharedBuffer& b) { return SharedMemory{b.address(), b.bytes(), b.host()}; };
   out.bind(Region::kConstants, memory(model.constants));
   // Until the caller binds memory of its own.
   for (const arch::ExternalRegion& region : model.executable.externals) {
     const bool sram = region.memory == arch::ExternalMemory::kSram;
-    DEPUTY_ASSIGN(auto buffer,
-                  SharedBuffer::make(device.port(), sram ? MemoryKind::kSram : MemoryKind::kDram, region.bytes,
-                                     std::max<std::uint64_t>(region.align, kBufferAlign)));
+    DEPUTY_ASSIGN(auto buffer, device.allocate(sram ? MemoryKind::kSram : MemoryKind::kDram, region.bytes,
+                                               std::max<std::uint64_t>(region.align, kBufferAlign)));
+    DEPUTY_TRY(map(buffer));
     out.bind(arch::external_region(static_cast<int>(out.external_.size())), memory(buffer));
     out.external_.push_back(std::move(buffer));
   }
@@ -181,10 +209,9 @@ base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& m
       out.regions_[static_cast<std::size_t>(region)] = shared->region(region);
     return out;
   }
-  DEPUTY_ASSIGN(out.fast_, SharedBuffer::make(device.port(), MemoryKind::kSram,
-                                              model.executable.fast_arena_bytes, kBufferAlign));
-  DEPUTY_ASSIGN(out.slow_, SharedBuffer::make(device.port(), MemoryKind::kDram,
-                                              model.executable.slow_arena_bytes, kBufferAlign));
+  DEPUTY_ASSIGN(out.fast_, device.allocate(MemoryKind::kSram, model.executable.fast_arena_bytes, kBufferAlign));
+  DEPUTY_ASSIGN(out.slow_, device.allocate(MemoryKind::kDram, model.executable.slow_arena_bytes, kBufferAlign));
+  for (const SharedBuffer* arena : {&out.fast_, &out.slow_}) DEPUTY_TRY(map(*arena));
   out.bind(Region::kFastArena, memory(out.fast_));
   out.bind(Region::kSlowArena, memory(out.slow_));
   return out;
@@ -203,9 +230,9 @@ MemoryTouch ModelMemory::touch(std::uint32_t tensor, bool write) const {
   return {region(t.region).address + t.offset, static_cast<std::uint64_t>(t.desc.bytes()), write};
 }
 
-base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::span<const std::uint8_t> file,
-                                                      const std::string& name) {
-  return Loader(device, name).run(file);
+base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::shared_ptr<Context> context,
+                                                      std::span<const std::uint8_t> file, const std::string& name) {
+  return Loader(device, std::move(context), name).run(file);
 }
 
 }  // namespace deputy::host_runtime

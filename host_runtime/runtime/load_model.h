@@ -38,22 +38,27 @@ struct LoadedModel {
   SharedBuffer constants;
   std::vector<HostStep> host_steps;  ///< by step; empty records at NPU steps
   std::vector<LoadedProgram> programs;
+  /// By program, when the device degrades to the CPU and the executable can: what computes it there.
+  std::vector<std::unique_ptr<LoadedModel>> fallbacks;
+  std::shared_ptr<Context> context;  ///< null: the executable needs no engine, or got the wrong file
+  std::vector<Mapping> mappings;
 
   /// Can inferences in flight share arenas? Their ring runs one program after the other, so a single program whose
   /// inputs and outputs are outside leaves nothing there that another inference could spoil.
   bool arenas_shareable() const;
 };
 
-/// See Session::load. Loading is the boot loader's work and costs no modelled time except register accesses and the
+/// See Session::load. `context` is who will run it: its address space gets what the engines read. Loading is the boot loader's work and costs no modelled time except register accesses and the
 /// cleaning of what it wrote.
-base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::span<const std::uint8_t> file,
-                                                      const std::string& name);
+base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::shared_ptr<Context> context,
+                                                      std::span<const std::uint8_t> file, const std::string& name);
 
 /// Where an executable's regions are for one inference.
 class ModelMemory {
  public:
   ModelMemory() = default;
-  /// Arenas of its own, or those of `shared`; external regions of its own, in the memory they were compiled for. The model must outlive this.
+  /// Arenas of its own, or those of `shared`; external regions of its own, in the memory
+  /// they were compiled for. The model must outlive this.
   static base::Result<ModelMemory> make(Device& device, const LoadedModel& model, const ModelMemory* shared);
 
   struct RegionMemory {
@@ -74,6 +79,7 @@ class ModelMemory {
   const LoadedModel* model_ = nullptr;
   SharedBuffer fast_, slow_;
   std::vector<SharedBuffer> external_;  ///< by external region
+  std::vector<Mapping> mappings_;
   std::array<RegionMemory, arch::kRegionCount> regions_;
 };
 

@@ -22,6 +22,7 @@ class LoadedSession final : public Session {
       : device_(device), model_(std::move(model)), outputs_(model_->executable.outputs.size()) {}
 
   ~LoadedSession() override {
+    const RuntimeGuard guard(device_.space().lock);
     for (auto& frame : frames_) frame->cancel();
     // The watchdog ends whatever hangs.
     (void)device_.wait_until(
@@ -29,10 +30,7 @@ class LoadedSession final : public Session {
   }
 
   base::Status make_frames(const SessionOptions& options) {
-    std::shared_ptr<Context> context = options.context;
-    if (!context && !executable().programs.empty()) {
-      DEPUTY_ASSIGN(context, device_.default_context());
-    }
+    std::shared_ptr<Context> context = model_->context;
     if (!context) context = std::make_shared<Context>();
     for (int i = 0; i < options.frames; ++i) {
       const ModelFrame* shared = i > 0 && model_->arenas_shareable() ? frames_[0].get() : nullptr;
@@ -54,6 +52,7 @@ class LoadedSession final : public Session {
   }
 
   base::Status run(std::span<const std::vector<std::uint8_t>> inputs) override {
+    const RuntimeGuard guard(device_.space().lock);
     state_ = State::kFailed;
     record_ = {};
     if (device_.port().functional()) DEPUTY_TRY(check_inputs(inputs));
@@ -139,7 +138,8 @@ base::Result<std::unique_ptr<Session>> Session::load(Device& device,
                                                      const SessionOptions& options) {
   if (options.frames < 1 || options.frames > 8)
     return Error{ErrorKind::kConfig, name, fmt::format("{} frames in flight", options.frames), "use 1 to 8"};
-  DEPUTY_ASSIGN(auto model, load_model(device, file, name));
+  const RuntimeGuard guard(device.space().lock);
+  DEPUTY_ASSIGN(auto model, load_model(device, options.context, file, name));
   auto session = std::make_unique<LoadedSession>(device, std::move(model));
   DEPUTY_TRY(session->make_frames(options));
   return std::unique_ptr<Session>(std::move(session));

@@ -1,6 +1,7 @@
 // Shared memory that frees itself.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "base/result.h"
@@ -22,12 +23,14 @@ class SharedBuffer {
     if (port_) port_->free(memory_);
   }
 
-  /// `port` must outlive the buffer. No bytes: no memory, and address 0.
+  /// `port` must outlive the buffer. No bytes: no memory, and address 0. `page`: the buffer has whole
+  /// pages of that many bytes to itself; 0: any place.
   static base::Result<SharedBuffer> make(HwPort& port, MemoryKind kind, std::uint64_t bytes,
-                                         std::uint64_t align) {
+                                         std::uint64_t align, std::uint64_t page = 0) {
     SharedBuffer buffer;
     if (bytes == 0) return buffer;
-    DEPUTY_ASSIGN(buffer.memory_, port.alloc(kind, bytes, align));
+    const std::uint64_t room = page == 0 ? bytes : (bytes + page - 1) / page * page;
+    DEPUTY_ASSIGN(buffer.memory_, port.alloc(kind, room, std::max(align, page)));
     buffer.port_ = &port;
     buffer.bytes_ = bytes;
     return buffer;

@@ -75,6 +75,8 @@ class HwPort {
   /// Starts another host thread. It begins when the CPU is free for it, and must be joined before the program
   /// returns. `body` owns what it needs or refers to what outlives the thread.
   virtual ThreadId start_thread(std::function<void()> body) = 0;
+  /// The calling thread.
+  virtual ThreadId current_thread() = 0;
   /// Blocks until the thread's body has returned; once per thread, never the calling thread itself.
   virtual void join(ThreadId thread) = 0;
 

@@ -1,0 +1,82 @@
+#include "host_runtime/runtime/self_test.h"
+
+#include <cstring>
+
+#include "arch/dma_descriptor.h"
+#include "arch/isa.h"
+
+namespace deputy::host_runtime {
+using base::Error;
+using base::ErrorKind;
+
+namespace {
+
+constexpr std::uint32_t kBytes = 256;
+// Copying 256 bytes takes microseconds on any engine and memory that work.
+constexpr std::uint64_t kBudgetPs = 10'000'000'000;
+
+// From region 1 to region 2 by way of the scratchpad.
+std::vector<std::uint32_t> npu_copy() {
+  std::vector<std::uint32_t> words;
+  arch::Instruction i;
+  arch::Load load;
+  load.region = 1, load.row_bytes = kBytes;
+  i.op = load;
+  arch::encode(i, words);
+  arch::Store store;
+  store.region = 2, store.row_bytes = kBytes;
+  i.header.wait_load = 1;
+  i.op = store;
+  arch::encode(i, words);
+  i.op = arch::End{};
+  arch::encode(i, words);
+  return words;
+}
+
+}  // namespace
+
+base::Status self_test(Device& device, EngineId engine) {
+  DEPUTY_ASSIGN(const auto context, device.default_context());
+  DEPUTY_ASSIGN(Buffer from, Buffer::make(device.space(), MemoryKind::kDram, kBytes, kCacheLine));
+  DEPUTY_ASSIGN(Buffer to, Buffer::make(device.space(), MemoryKind::kDram, kBytes, kCacheLine));
+  std::vector<std::uint8_t> pattern(kBytes);
+  for (std::uint32_t i = 0; i < kBytes; ++i) pattern[i] = static_cast<std::uint8_t>(i * 167 + 13);
+  DEPUTY_TRY(from.write(pattern));
+
+  std::vector<std::uint32_t> words;
+  arch::QueueEntry entry;
+  entry.kind = static_cast<std::uint8_t>(arch::EntryKind::kJob);
+  if (engine == EngineId::kNpu) {
+    words = npu_copy();
+    entry.bytes = static_cast<std::uint32_t>(words.size() * 4);
+    entry.region_base[1] = from.address(), entry.region_base[2] = to.address();
+    entry.region_bytes[1] = entry.region_bytes[2] = kBytes;
+  } else {
+    arch::DmaDescriptor d;
+    d.src = from.address(), d.dst = to.address(), d.row_bytes = kBytes;
+    arch::pack(d, words);
+  }
+  DEPUTY_ASSIGN(Buffer commands, Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, kCacheLine));
+  DEPUTY_TRY(commands.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
+  entry.address = commands.address();
+  std::vector<Mapping> mapped;
+  for (const Buffer* buffer : {&from, &to, &commands}) {
+    DEPUTY_ASSIGN(mapped.emplace_back(), Mapping::make(context->space(), buffer->address(), buffer->bytes(), true));
+    buffer->before_engine();
+  }
+  DEPUTY_ASSIGN(const auto job, device.push(engine, *context, entry, {kBudgetPs, kBudgetPs, true}));
+  const auto over = [&] { return job->state != Job::State::kQueued; };
+  const std::uint64_t bound = device.job_bound_ps(job->limits);
+  const base::Status waited = device.wait_until(over, device.port().now_ps() + bound);
+  if (!waited.ok()) device.abandon(*job);
+  DEPUTY_TRY(waited);
+  to.after_engine_write();
+  if (job->state != Job::State::kFinished)
+    return job->error ? *job->error : Error{ErrorKind::kHardwareFault, engine_name(engine), "the self-test did not run", ""};
+  DEPUTY_ASSIGN(const auto copied, to.read());
+  if (device.port().functional() && copied != pattern)
+    return Error{ErrorKind::kHardwareFault, engine_name(engine), "the self-test's bytes are wrong", ""};
+  return {};
+}
+
+}  // namespace deputy::host_runtime
