@@ -49,15 +49,16 @@ std::uint32_t ProgramOperands::unaliased(TensorId id) const {
 }
 
 void ProgramOperands::drop_overwritten(std::vector<std::uint32_t>& outputs) const {
-  const auto same_place = [&](std::uint32_t a, std::uint32_t b) {
+  // A part that is listed by itself comes before the whole, and before what is written over the whole.
+  const auto overlap = [&](std::uint32_t a, std::uint32_t b) {
     const arch::PlacedTensor &x = executable_.tensors[a], &y = executable_.tensors[b];
-    return x.region == y.region && x.offset == y.offset && x.desc.bytes() == y.desc.bytes() &&
-           x.desc.bytes() != 0;
+    const auto xn = static_cast<std::uint64_t>(x.desc.bytes()), yn = static_cast<std::uint64_t>(y.desc.bytes());
+    return x.region == y.region && x.offset < y.offset + yn && y.offset < x.offset + xn;
   };
   std::vector<std::uint32_t> left;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (std::none_of(outputs.begin() + static_cast<std::ptrdiff_t>(i) + 1, outputs.end(),
-                     [&](std::uint32_t later) { return same_place(outputs[i], later); }))
+                     [&](std::uint32_t later) { return overlap(outputs[i], later); }))
       left.push_back(outputs[i]);
   outputs = std::move(left);
 }

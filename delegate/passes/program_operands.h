@@ -25,7 +25,7 @@ class ProgramOperands {
   std::vector<TensorId> from_outside(const std::vector<Kernel>& kernels) const;
   /// The tensor that stands for `id` in a step: one without a dense place is named by the whole that it lies in.
   std::uint32_t placed(TensorId id) const;
-  /// Takes results out that a later one lies over.
+  /// Takes results out of the list, which is in the order they are written, that a later one lies over or holds.
   void drop_overwritten(std::vector<std::uint32_t>& outputs) const;
 
  private:

@@ -15,6 +15,7 @@ namespace {
 using arch::OpKind;
 using test::Bytes;
 using testing::LayerGraph;
+using testing::Quant;
 
 const Shape kMap = {1, 4, 4, 8};
 
@@ -122,6 +123,25 @@ TEST_CASE("views and aliases between programs are known by dense tensors") {
   const TensorId z = alias.op(OpKind::RESHAPE, {y, alias.ints({1, 128}, {2})}, {1, 128});
   const TensorId stop = alias.unary(OpKind::ABS, y, {});
   agreeing(alias.finish({alias.op(OpKind::ADD, {stop, y}, kMap), alias.unary(OpKind::TANH, z, {1.f / 128, 0})}), options);
+}
+
+TEST_CASE("a result that a later one lies over is none of the step's") {
+  // sigmoid -> a part of the whole, in its place; the product lies over the whole.
+  LayerGraph g;
+  const Quant unit = {1.f / 256, -128};
+  const TensorId x = g.input({1, 1, 1, 10}), rest = g.input({1, 1, 1, 26}, unit), factor = g.input({1, 1, 1, 36}, unit);
+  arch::OpAttrs axis;
+  axis.axis = 3;
+  const TensorId part = g.unary(OpKind::LOGISTIC, x, unit);
+  const TensorId whole = g.op(OpKind::CONCATENATION, {rest, part}, {1, 1, 1, 36}, unit, axis);
+  const TensorId product = g.op(OpKind::MUL, {whole, factor}, {1, 1, 1, 36}, unit);
+  const arch::Executable e = agreeing(g.finish({product}), on_npu());
+  const auto& tensors = e.tensors;
+  const auto at = [&](TensorId id) { return tensors[static_cast<std::size_t>(id)].offset; };
+  CHECK(at(whole) == at(product));
+  CHECK(at(part) == at(whole) + 26);
+  REQUIRE(e.steps.size() == 1);
+  CHECK(e.steps[0].outputs == std::vector<std::uint32_t>{static_cast<std::uint32_t>(product)});
 }
 
 TEST_CASE("every network's programs and their fallbacks give the same bytes") {
