@@ -15,6 +15,7 @@
 #include "delegate/fusion/views_pass.h"
 #include "delegate/partition/placement.h"
 #include "delegate/passes/check_memory_plan.h"
+#include "delegate/passes/check_programs.h"
 #include "delegate/passes/place_buffers.h"
 #include "delegate/passes/program_operands.h"
 
@@ -53,6 +54,10 @@ class Compiler {
     // A view takes an operator out of its program, which would then be smaller than the user allows.
     if (options_.placement.min_partition <= 1)
       views_plan_ = plan_views(graph_, options_, placements_, kernels_);
+    else if (options_.trace && options_.optimisations.views)
+      options_.trace->notes.push_back(
+          {"views", fmt::format("none: a view takes an operator out of its program, which must keep {} operators",
+                                options_.placement.min_partition)});
     describe_ops();
     describe_fusion();
     place_tensors();
@@ -61,8 +66,11 @@ class Compiler {
     for (const TensorId id : graph_.outputs)
       if (graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
     out_.constants = constants_.take();
-    const auto problem =
-        check_memory_plan({graph_, out_, views_, actions(), options_.keep_all_tensors});
+    const std::vector<Action> all = actions();
+    const MemoryUse use{graph_, out_, views_, all, options_.keep_all_tensors};
+    auto problem = check_memory_plan(use);
+    if (!problem) problem = check_programs(use);
+    if (options_.trace && options_.trace->checked) options_.trace->checked(use);
     DEPUTY_CHECK(!problem, problem->c_str());
     if (options_.trace) explain_fusion();
     if (options_.fallback)
@@ -365,10 +373,14 @@ class Compiler {
 base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions& options) {
   DEPUTY_TRY(validate(graph));
   std::optional<Graph> without;
-  // A cancelled transpose is an alias, which no rule of the user's can place on an engine.
-  if (options.optimisations.views && !options.keep_all_tensors &&
-      options.engine != EnginePolicy::kCpu && options.placement.rules.empty())
+  if (options.optimisations.views && !options.keep_all_tensors && options.engine != EnginePolicy::kCpu)
     without = cancel_transposes(graph);
+  // A cancelled transpose is an alias, which no rule of the user's can place on an engine.
+  if (without && !options.placement.rules.empty()) {
+    without.reset();
+    if (options.trace)
+      options.trace->notes.push_back({"views", "transposes are not cancelled, because there are rules for the placement"});
+  }
   if (!without) return Compiler(graph, options).run();
   DEPUTY_ASSIGN(arch::Executable out, Compiler(*without, options).run());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) out.ops[i].kind = graph.ops[i].kind;

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace deputy::delegate {
+
+struct MemoryUse;  // passes/check_memory_plan.h
 
 /// One decision in words.
 struct TraceNote {
@@ -32,6 +35,7 @@ struct KernelTrace {
 struct CompileTrace {
   std::vector<KernelTrace> kernels;  ///< in the order they were lowered
   std::vector<TraceNote> notes;      ///< about the whole compile
+  std::function<void(const MemoryUse&)> checked;  ///< if set: called with what the checkers were given
 
   /// The entry of the kernel whose main operator is `main`; a new one when it has none yet.
   KernelTrace& kernel(std::uint32_t main) {

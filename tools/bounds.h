@@ -14,17 +14,18 @@ namespace deputy::tools {
 struct Bounds {
   double compute = 0;     ///< MAC array and vector units, the slower of the two for each instruction
   double scratchpad = 0;  ///< scratchpad accesses of the units
+  double decoder = 0;     ///< bytes that the weight decoder puts out
   double sram = 0;        ///< bytes moved from and to the shared SRAM
   double dram = 0;        ///< bytes moved from and to DRAM
   double cycles() const;
-  /// "compute", "scratchpad", "SRAM" or "DRAM"; "none" when nothing was computed or moved.
+  /// "compute", "scratchpad", "decoder", "SRAM" or "DRAM"; "none" when nothing was computed or moved.
   std::string name() const;
   Bounds& operator+=(const Bounds& other);
 };
 
-/// Bytes an NPU cycle at the full rate of the memory or the interconnect, whichever is slower.
+/// Bytes an NPU cycle at the full rate: of a memory or the interconnect, whichever is slower; of the weight decoder.
 struct MemoryRates {
-  double sram = 0, dram = 0;
+  double sram = 0, dram = 0, decoder = 1;
 };
 MemoryRates memory_rates(const soc::SocConfig& soc);
 

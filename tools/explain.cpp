@@ -62,8 +62,8 @@ std::string weights_text(const delegate::Graph& graph, std::uint32_t op, const d
 std::string time_text(const OpReport& op) {
   std::string out = fmt::format("  time       {} cycles of its own, {} from its first start to its last end\n", op.own_cycles, op.cycles);
   if (op.bounds.cycles() > 0)
-    out += fmt::format("  bounds     compute {:.0f}, scratchpad {:.0f}, SRAM {:.0f}, DRAM {:.0f}: {:.2f} times the largest ({}); limited by {}\n", op.bounds.compute,
-                       op.bounds.scratchpad, op.bounds.sram, op.bounds.dram, op.bound_ratio(), op.bounds.name(), op.bound);
+    out += fmt::format("  bounds     compute {:.0f}, scratchpad {:.0f}, decoder {:.0f}, SRAM {:.0f}, DRAM {:.0f}: {:.2f} times the largest ({}); limited by {}\n", op.bounds.compute,
+                       op.bounds.scratchpad, op.bounds.decoder, op.bounds.sram, op.bounds.dram, op.bound_ratio(), op.bounds.name(), op.bound);
   return out;
 }
 

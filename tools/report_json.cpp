@@ -12,7 +12,7 @@ Json traffic_json(const soc::TrafficCount& count) {
 }
 
 Json bounds_json(const Bounds& b) {
-  return {{"compute", b.compute}, {"scratchpad", b.scratchpad}, {"sram", b.sram}, {"dram", b.dram}, {"largest", b.cycles()}};
+  return {{"compute", b.compute}, {"scratchpad", b.scratchpad}, {"decoder", b.decoder}, {"sram", b.sram}, {"dram", b.dram}, {"largest", b.cycles()}};
 }
 
 Json op_json(const OpReport& op) {

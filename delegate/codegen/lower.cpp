@@ -53,19 +53,8 @@ void lower(Lowering& context, const Kernel& kernel, RowRange rows) {
     case OpKind::PAD:
     case OpKind::PADV2:
       return lower_pad(context, op);
-    case OpKind::CONCATENATION:
-    case OpKind::PACK:
-    case OpKind::UNPACK:
-    case OpKind::SPLIT:
-    case OpKind::SPLIT_V:
-    case OpKind::SLICE:
-    case OpKind::STRIDED_SLICE:
-    case OpKind::TRANSPOSE:
-    case OpKind::SPACE_TO_DEPTH:
-    case OpKind::DEPTH_TO_SPACE:
-      return lower_copies(context, kernel);
     default:
-      return lower_table(context, kernel);
+      return moves_only(op.kind) ? lower_copies(context, kernel) : lower_table(context, kernel);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "delegate/ops/copies.h"
+
 namespace deputy::delegate {
 namespace {
 
@@ -64,14 +66,17 @@ std::vector<OpRow> make_table() {
                  {kBeta}, {kSoftmaxOutput}, {kMostRank, 8}, {kRowLength, kLongestRow}, {kRowFits}});
   npu({OpKind::PAD, OpKind::PADV2}, kBytes, alike + Demands{{kMostRank, 4}, {kPads}});
 
-  const Demands copied = {{kOperands}, {kRuns, kShortestRun}, {kTransfers, kMostTransfers}};
-  npu({OpKind::CONCATENATION, OpKind::PACK, OpKind::UNPACK, OpKind::SPLIT, OpKind::SPLIT_V,
-       OpKind::SLICE, OpKind::TRANSPOSE},
-      kBytes, alike + copied);
-  // A block of 2 or more gives rows of at least 4 bytes on both sides of an exchange.
-  npu({OpKind::SPACE_TO_DEPTH, OpKind::DEPTH_TO_SPACE}, kBytes,
-      alike + Demands{{kOperands}, {kTransfers, kMostTransfers}});
-  npu({OpKind::STRIDED_SLICE}, kBytes, alike + Demands{{kSteps}} + copied);
+  for (const OpKind kind : arch::all_ops()) {
+    if (!moves_only(kind)) continue;
+    Demands d = alike;
+    if (kind == OpKind::STRIDED_SLICE) d.push_back({kSteps});
+    d.push_back({kOperands});
+    // A block of 2 or more gives rows of at least 4 bytes on both sides of an exchange.
+    if (kind != OpKind::SPACE_TO_DEPTH && kind != OpKind::DEPTH_TO_SPACE)
+      d.push_back({kRuns, kShortestRun});
+    d.push_back({kTransfers, kMostTransfers});
+    npu({kind}, kBytes, d);
+  }
   npu({OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS}, kEvery,
       {{kSameQuantisation}, {kNotConstant}, {kSameBytes}});
 

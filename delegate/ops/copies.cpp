@@ -142,32 +142,39 @@ Copies space_depth(const Graph& graph, const Op& op) {
   return std::vector<Copy>{copy};
 }
 
-Copies raw_copies(const Graph& graph, const Op& op) {
-  switch (op.kind) {
+// Null: the kind does more than move bytes.
+using MakeCopies = Copies (*)(const Graph&, const Op&);
+
+Copies joined(const Graph& graph, const Op& op) {
+  const auto axis = resolve_axis(op.attrs.axis, rank(graph.tensor(op.outputs[0])));
+  return axis ? along_axis(graph, op.outputs[0], op.inputs, *axis, true) : std::nullopt;
+}
+
+Copies unpack(const Graph& graph, const Op& op) {
+  const auto axis = resolve_axis(op.attrs.axis, rank(graph.tensor(op.inputs[0])));
+  return axis ? along_axis(graph, op.inputs[0], op.outputs, *axis, false) : std::nullopt;
+}
+
+MakeCopies maker_of(OpKind kind) {
+  switch (kind) {
     case OpKind::CONCATENATION:
-    case OpKind::PACK: {
-      const auto axis = resolve_axis(op.attrs.axis, rank(graph.tensor(op.outputs[0])));
-      if (!axis) return std::nullopt;
-      return along_axis(graph, op.outputs[0], op.inputs, *axis, true);
-    }
-    case OpKind::UNPACK: {
-      const auto axis = resolve_axis(op.attrs.axis, rank(graph.tensor(op.inputs[0])));
-      if (!axis) return std::nullopt;
-      return along_axis(graph, op.inputs[0], op.outputs, *axis, false);
-    }
+    case OpKind::PACK:
+      return joined;
+    case OpKind::UNPACK:
+      return unpack;
     case OpKind::SPLIT:
     case OpKind::SPLIT_V:
-      return split(graph, op);
+      return split;
     case OpKind::SLICE:
     case OpKind::STRIDED_SLICE:
-      return box(graph, op);
+      return box;
     case OpKind::TRANSPOSE:
-      return transpose(graph, op);
+      return transpose;
     case OpKind::SPACE_TO_DEPTH:
     case OpKind::DEPTH_TO_SPACE:
-      return space_depth(graph, op);
+      return space_depth;
     default:
-      return std::nullopt;
+      return nullptr;
   }
 }
 
@@ -199,8 +206,11 @@ std::optional<SliceBox> slice_box(const Graph& graph, const Op& op) {
   return box;
 }
 
+bool moves_only(OpKind kind) { return maker_of(kind) != nullptr; }
+
 std::optional<std::vector<Copy>> copies(const Graph& graph, const Op& op) {
-  Copies out = raw_copies(graph, op);
+  const MakeCopies make = maker_of(op.kind);
+  Copies out = make ? make(graph, op) : std::nullopt;
   if (out)
     for (Copy& copy : *out) copy.dims = simplified(copy.dims);
   return out;

@@ -21,6 +21,9 @@ struct Copy {
   std::vector<CopyDim> dims;
 };
 
+/// Whether operators of this kind compute nothing but put bytes somewhere else: those copies() takes.
+bool moves_only(arch::OpKind kind);
+
 /// The same loops without dimensions of size 1 and without one that continues the next; the last one contiguous
 /// on both sides.
 std::vector<CopyDim> simplified(const std::vector<CopyDim>& dims);

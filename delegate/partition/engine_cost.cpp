@@ -7,6 +7,7 @@
 #include "arch/host_timing.h"
 #include "arch/npu_timing.h"
 #include "arch/queue_entry.h"
+#include "delegate/ops/copies.h"
 #include "delegate/ops/window_ops.h"
 
 namespace deputy::delegate {
@@ -86,18 +87,9 @@ double compute_cycles(const Graph& graph, const Op& op, const CompileOptions& op
     }
     case OpKind::PAD:
     case OpKind::PADV2:
-    case OpKind::CONCATENATION:
-    case OpKind::PACK:
-    case OpKind::UNPACK:
-    case OpKind::SPLIT:
-    case OpKind::SPLIT_V:
-    case OpKind::SLICE:
-    case OpKind::STRIDED_SLICE:
-    case OpKind::TRANSPOSE:
-    case OpKind::SPACE_TO_DEPTH:
-    case OpKind::DEPTH_TO_SPACE:
       return 0;  // moved, not computed
     default: {
+      if (moves_only(op.kind)) return 0;
       arch::Lut lut;
       lut.count = count;
       return cycles(lut);

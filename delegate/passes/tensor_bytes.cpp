@@ -212,11 +212,21 @@ bool TensorBytes::is_own(TensorId id, std::uint32_t number) const {
 }
 
 std::string TensorBytes::owner(std::uint32_t number) const {
-  if (number == 0) return "nothing";
-  for (std::size_t i = 0; i < first_.size(); ++i)
-    if (is_own(static_cast<TensorId>(i), number))
-      return fmt::format("tensor {} '{}'", i, graph_.tensors[i].desc.name);
-  return "nothing";
+  const TensorId id = owner_id(number);
+  return id == kNoTensor ? "nothing"
+                         : fmt::format("tensor {} '{}'", id, graph_.tensor(id).desc.name);
+}
+
+TensorId TensorBytes::owner_id(std::uint32_t number) const {
+  // The last tensor that begins at or before the number; empty tensors begin where the next does.
+  auto it = std::upper_bound(first_.begin(), first_.end(), std::uint64_t{number});
+  while (it != first_.begin()) {
+    --it;
+    const auto id = static_cast<TensorId>(it - first_.begin());
+    if (is_own(id, number)) return id;
+    if (*it < number) break;
+  }
+  return kNoTensor;
 }
 
 ByteOwners::ByteOwners(const arch::Executable& executable) {

@@ -26,6 +26,12 @@ struct Piece {
 
 class TensorBytes {
  public:
+  /// Bytes begin, begin + 1, ... of a tensor in C order belong to value, value + 1, ...
+  struct Run {
+    std::uint64_t begin = 0, value = 0, bytes = 0;
+  };
+  using Runs = std::vector<Run>;  // by begin
+
   /// All arguments must outlive this.
   TensorBytes(const Graph& graph, const std::vector<TensorView>& views,
               const std::vector<Action>& actions);
@@ -36,6 +42,11 @@ class TensorBytes {
   /// Those of them that the tensor's operator computes itself: all, or none where it is an alias or
   /// a view, or those that a CONCATENATION does not find in their place.
   std::vector<Piece> computed(TensorId id) const;
+
+  /// The numbers of a tensor's bytes, in C order.
+  const Runs& numbers(TensorId id) const;
+  /// The tensor that a number was given to; kNoTensor for 0.
+  TensorId owner_id(std::uint32_t number) const;
 
   /// The operator that computes a tensor or -1; whether some action runs it.
   std::ptrdiff_t producer(TensorId id) const { return producer_[index(id)]; }
@@ -54,15 +65,8 @@ class TensorBytes {
   std::string owner(std::uint32_t number) const;
 
  private:
-  /// Bytes begin, begin + 1, ... of a tensor in C order belong to value, value + 1, ...
-  struct Run {
-    std::uint64_t begin = 0, value = 0, bytes = 0;
-  };
-  using Runs = std::vector<Run>;  // by begin
-
   static std::size_t index(TensorId id) { return static_cast<std::size_t>(id); }
   Runs addresses(TensorId id) const;
-  const Runs& numbers(TensorId id) const;
   Runs inherited(TensorId id, const Op& op, bool runs) const;
   template <class Visit>
   static void overlaps(const Runs& runs, std::uint64_t begin, std::uint64_t bytes, Visit&& visit);

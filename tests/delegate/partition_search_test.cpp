@@ -62,10 +62,10 @@ TEST_CASE("partitions of small random problems are valid and within 2 % of the b
     INFO("seed " << seed);
     tally.compare(random_problem(seed, {.joins = seed % 2 == 1}));
   }
-  CAPTURE(tally.optimal, tally.problems);
-  CHECK(tally.average() <= 0.02);
   INFO("of " << tally.problems << " problems " << tally.optimal << " optimal, average excess "
              << 100 * tally.average() << " %");
+  CHECK(tally.problems >= 2000);
+  CHECK(tally.average() <= 0.02);
 }
 
 TEST_CASE("limits hold, and are met whenever they can be") {

@@ -16,20 +16,26 @@ TEST_CASE("bounds come from bytes and rates") {
   const tools::MemoryRates rates = tools::memory_rates(soc);
   CHECK(rates.sram == 4);  // the SRAM is narrower than the interconnect
   CHECK(rates.dram == 1);
+  CHECK(rates.decoder == 8);
   soc.dram.model = "banked";  // 16 bits at 3200 MT/s: 6.4 GB/s, more than the interconnect's 4
   CHECK(tools::memory_rates(soc).dram == 8);
 
   soc::NpuOpRecord record;
   record.unit_cycles = 100, record.spm_cycles = 20;
   record.load_bytes = 1000, record.store_bytes = 200, record.dram_load_bytes = 90;
+  record.decoded_bytes = 1600;
   const tools::Bounds b = tools::bounds_of(record, rates);
   CHECK(b.compute == 100);
   CHECK(b.scratchpad == 20);
   CHECK(b.dram == 90);
+  CHECK(b.decoder == 200);
   CHECK(b.sram == 277.5);
   CHECK(b.cycles() == 277.5);
   CHECK(b.name() == "SRAM");
   CHECK(tools::Bounds().name() == "none");
+  record.decoded_bytes = 4000;
+  CHECK(tools::bounds_of(record, rates).cycles() == 500);
+  CHECK(tools::bounds_of(record, rates).name() == "decoder");
 }
 
 TEST_CASE("operators share the NPU's time, and no network beats its bound") {
