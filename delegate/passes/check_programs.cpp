@@ -15,13 +15,14 @@ namespace {
 
 using arch::Region;
 
-int arena_of(std::uint8_t region) {
-  return region == static_cast<std::uint8_t>(Region::kSlowArena);
-}
+template <class T>
+using ByRegion = std::array<T, arch::kRegionCount>;
+std::size_t index(Region region) { return static_cast<std::size_t>(region); }
+std::size_t index(TensorId id) { return static_cast<std::size_t>(id); }
 
 struct KernelUse {
   const std::vector<std::size_t>* ops = nullptr;
-  std::array<Places, 2> operands, results;
+  ByRegion<Places> operands, results;
   std::map<TensorId, std::vector<bool>> loaded;  // by the tensor that the numbers belong to
   bool ready = false;
 };
@@ -32,11 +33,11 @@ class Replay {
       : use_(use),
         graph_(use.graph),
         bytes_(use.graph, use.views, use.actions),
-        owners_(use.executable.fast_arena_bytes, use.executable.slow_arena_bytes),
+        owners_(use.executable),
         kernel_of_(use.graph.ops.size(), -1),
         stored_(use.graph.tensors.size()) {
-    last_load_[0].resize(use.executable.fast_arena_bytes),
-        last_load_[1].resize(use.executable.slow_arena_bytes);
+    for (std::size_t r = 1; r < last_load_.size(); ++r)
+      last_load_[r].resize(use.executable.region_bytes(static_cast<Region>(r)));
     last_store_ = last_load_;
     for (const Action& action : use.actions) {
       if (action.host) continue;
@@ -60,7 +61,6 @@ class Replay {
   }
 
  private:
-  static std::size_t index(TensorId id) { return static_cast<std::size_t>(id); }
   void report(std::string text) {
     if (!problem_) problem_ = where_ + std::move(text);
   }
@@ -78,12 +78,12 @@ class Replay {
   void write(TensorId id) {
     if (!bytes_.in_arena(id)) return;
     for (const Piece& piece : bytes_.computed(id))
-      if (!owners_.write(bytes_.arena(id), piece)) report(name(id) + " leaves its arena");
+      if (!owners_.write(bytes_.region(id), piece)) report(name(id) + " leaves its region");
   }
   void read(TensorId id, const std::string& when) {
     if (graph_.tensor(id).constant || problem_ || !bytes_.in_arena(id)) return;
     for (const Piece& piece : bytes_.pieces(id))
-      if (const auto other = owners_.differs(bytes_.arena(id), piece))
+      if (const auto other = owners_.differs(bytes_.region(id), piece))
         return report(
             fmt::format("{} has a byte of {} at {}", name(id), bytes_.owner(*other), when));
   }
@@ -91,7 +91,7 @@ class Replay {
   void program(std::uint32_t number) {
     ProgramOrder order;
     for (auto* last : {&last_load_, &last_store_})
-      for (auto& arena : *last) std::fill(arena.begin(), arena.end(), 0);
+      for (auto& region : *last) std::fill(region.begin(), region.end(), 0);
     std::span<const std::uint32_t> words = use_.executable.programs[number].words;
     while (!words.empty() && !problem_) {
       const arch::Decoded decoded = arch::decode(words);
@@ -137,23 +137,23 @@ class Replay {
           constants(t.region, at, t.row_bytes);
           continue;
         }
-        if (t.region != static_cast<std::uint8_t>(Region::kFastArena) &&
-            t.region != static_cast<std::uint8_t>(Region::kSlowArena))
-          return report(fmt::format("region {} is no arena", t.region));
-        const int arena = arena_of(t.region);
-        if (!owners_.inside(arena, at, t.row_bytes)) return report("leaves the arena");
-        const Places& places =
-            (is_load ? kernel.operands : kernel.results)[static_cast<std::size_t>(arena)];
-        is_load ? load_row(kernel, places, arena, at, t.row_bytes)
-                : store_row(places, arena, at, t.row_bytes);
-        in_order(arena, at, t.row_bytes, is_load, is_load ? started[2] : started[0], number);
+        if (t.region == static_cast<std::uint8_t>(Region::kConstants))
+          return report("writes constants");
+        const auto region = static_cast<Region>(t.region);
+        if (!is_load && !use_.executable.region_written(region))
+          return report("writes into the memory of an input");
+        if (!owners_.inside(region, at, t.row_bytes)) return report("leaves its region");
+        const Places& places = (is_load ? kernel.operands : kernel.results)[index(region)];
+        is_load ? load_row(kernel, places, region, at, t.row_bytes)
+                : store_row(places, region, at, t.row_bytes);
+        in_order(region, at, t.row_bytes, is_load, is_load ? started[2] : started[0], number);
       }
   }
 
   // Before a LOAD the STOREs of its bytes must have completed, before a STORE the LOADs.
-  void in_order(int arena, std::uint64_t at, std::uint64_t bytes, bool is_load,
+  void in_order(Region region, std::uint64_t at, std::uint64_t bytes, bool is_load,
                 std::uint32_t completed, std::uint32_t number) {
-    const auto a = static_cast<std::size_t>(arena);
+    const std::size_t a = index(region);
     const auto begin = static_cast<std::ptrdiff_t>(at),
                end = static_cast<std::ptrdiff_t>(at + bytes);
     const auto& other = is_load ? last_store_[a] : last_load_[a];
@@ -167,7 +167,7 @@ class Replay {
     std::fill(own.begin() + begin, own.begin() + end, number);
   }
 
-  void load_row(KernelUse& kernel, const Places& places, int arena, std::uint64_t at,
+  void load_row(KernelUse& kernel, const Places& places, Region region, std::uint64_t at,
                 std::uint64_t bytes) {
     const bool inside =
         cover(places, at, bytes, [&](const Place& place, std::uint64_t begin, std::uint64_t end) {
@@ -175,7 +175,7 @@ class Replay {
           if (place.ring != kNoTensor) {
             // Which lap a row is of is known from who lies there; all rows of one LOAD follow each
             // other.
-            number = owners_.at(arena, begin);
+            number = owners_.at(region, begin);
             const auto shift = number - static_cast<std::uint32_t>(begin);
             if (!in_its_slot(place, begin, number) || shift_.value_or(shift) != shift) {
               report(fmt::format("rows of {} that are not there", name(place.ring)));
@@ -183,7 +183,7 @@ class Replay {
             }
             shift_ = shift;
           }
-          if (const auto other = owners_.differs(arena, {begin, number, end - begin})) {
+          if (const auto other = owners_.differs(region, {begin, number, end - begin})) {
             report(
                 fmt::format("reads {} where {} lies", bytes_.owner(number), bytes_.owner(*other)));
             return false;
@@ -194,22 +194,22 @@ class Replay {
     if (!inside) report(fmt::format("reads byte {} on, which is no operand's", at));
   }
 
-  void store_row(const Places& places, int arena, std::uint64_t at, std::uint64_t bytes) {
+  void store_row(const Places& places, Region region, std::uint64_t at, std::uint64_t bytes) {
     const bool inside =
         cover(places, at, bytes, [&](const Place& place, std::uint64_t begin, std::uint64_t end) {
           const std::uint32_t number =
               place.number + static_cast<std::uint32_t>(begin - place.begin);
-          if (place.ring == kNoTensor) return put(arena, {begin, number, end - begin});
+          if (place.ring == kNoTensor) return put(region, {begin, number, end - begin});
           // The next lap of each row.
           const std::uint64_t row = row_bytes(place.ring);
           for (std::uint64_t b = begin; b < end;) {
             const std::uint64_t until = std::min(end, b + row - (b - place.begin) % row);
-            const std::uint32_t before = owners_.at(arena, b);
+            const std::uint32_t before = owners_.at(region, b);
             const bool lap = bytes_.owner_id(before) == place.ring;
             const std::uint32_t next =
                 lap ? before + static_cast<std::uint32_t>(lap_bytes(place.ring))
                     : first_lap(place, b);
-            if (!put(arena, {b, next, until - b})) return false;
+            if (!put(region, {b, next, until - b})) return false;
             b = until;
           }
           return true;
@@ -217,7 +217,7 @@ class Replay {
     if (!inside) report(fmt::format("writes byte {} on, which is no result's", at));
   }
 
-  bool put(int arena, const Piece& piece) {
+  bool put(Region region, const Piece& piece) {
     const TensorId id = bytes_.owner_id(piece.number);
     if (id == kNoTensor) return report("writes rows that no tensor has"), false;
     std::vector<bool>& done = stored_[index(id)];
@@ -228,7 +228,7 @@ class Replay {
       if (done[i]) return report(fmt::format("writes byte {} of {} again", i, name(id))), false;
       done[i] = true;
     }
-    owners_.write(arena, piece);
+    owners_.write(region, piece);
     return true;
   }
 
@@ -291,9 +291,9 @@ class Replay {
       for (Places& places : *side)
         if (!settle(places)) report("two tensors of one kernel in the same place");
   }
-  void add(std::array<Places, 2>& to, TensorId id, const std::vector<Piece>& pieces) const {
+  void add(ByRegion<Places>& to, TensorId id, const std::vector<Piece>& pieces) const {
     for (const Piece& p : pieces)
-      to[index(bytes_.arena(id))].push_back(
+      to[index(bytes_.region(id))].push_back(
           {p.address, p.address + p.bytes, p.number, bytes_.view(id).ring ? id : kNoTensor});
   }
   // Everything that the kernel's operators need was loaded, and all their results were stored.
@@ -367,8 +367,8 @@ class Replay {
   std::vector<KernelUse> kernels_;
   std::vector<std::ptrdiff_t> kernel_of_;  // by operator; -1: none of the NPU's
   std::vector<std::vector<bool>> stored_;  // by tensor and byte
-  std::array<std::vector<std::uint32_t>, 2> last_load_,
-      last_store_;                      // by arena and byte; of this program
+  ByRegion<std::vector<std::uint32_t>> last_load_,
+      last_store_;                      // by byte; of this program
   std::optional<std::uint32_t> shift_;  // of the ring rows that the present LOAD has read
   std::string where_;
   std::optional<std::string> problem_;

@@ -92,6 +92,9 @@ class ByteOwners {
   /// The number at the first byte that differs from the piece's, or nullopt.
   std::optional<std::uint32_t> differs(arch::Region region, const Piece& piece) const;
   bool inside(arch::Region region, std::uint64_t address, std::uint64_t bytes) const;
+  std::uint32_t at(arch::Region region, std::uint64_t address) const {
+    return numbers_[index(region)][address];
+  }
 
  private:
   static std::size_t index(arch::Region region) { return static_cast<std::size_t>(region); }
