@@ -2,6 +2,9 @@
 // The oracle of every value is the synchronous run, which other tests hold to outside runtimes.
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
+#include "arch/dma_descriptor.h"
 #include "arch/executable.h"
 #include "host_runtime/runtime/session.h"
 #include "tests/system/deputy_process.h"
@@ -236,6 +239,72 @@ TEST_CASE("all frames taken, all timelines taken, all contexts taken: busy, and 
     sessions.clear();
     DEPUTY_ASSIGN(auto again, Session::load(device, m.file, "m", {.context = contexts[0], .frames = 4}));
     DEPUTY_TRY(again->run(m.inputs));
+    return {};
+  });
+}
+
+TEST_CASE("two host threads with a session each share one device") {
+  const Model m = make("ds_cnn", 4);
+  on_board(m, [&](HwPort& port) -> base::Status {
+    Device device(port, {});
+    DEPUTY_ASSIGN(auto first, Session::load(device, m.file, "first", {.context = nullptr, .frames = 1}));
+    DEPUTY_ASSIGN(auto second, Session::load(device, m.file, "second", {.context = nullptr, .frames = 2}));
+    std::vector<Bytes> got(8);
+    const ThreadId thread = port.start_thread([&] {
+      for (std::size_t i = 0; i < 4; ++i)
+        if (first->run(std::vector<Bytes>{m.inputs[i]}).ok()) got[i] = *first->read_tensor(first->executable().outputs[0]);
+    });
+    for (std::size_t i = 0; i < 4; ++i) {
+      Session::Frame& frame = second->frame(i % 2);
+      DEPUTY_TRY(frame.input(0).write(m.inputs[i]));
+      DEPUTY_ASSIGN(const Fence fence, frame.submit({}));
+      DEPUTY_TRY(device.wait(fence, kForever));
+      DEPUTY_ASSIGN(got[4 + i], frame.output(0).read());
+    }
+    port.join(thread);
+    for (std::size_t i = 0; i < 8; ++i) CHECK(got[i] == m.outputs[i % 4]);
+    return {};
+  });
+}
+
+TEST_CASE("isolated contexts run side by side, and a job that leaves its own is stopped with an account") {
+  const Model m = make("ds_cnn", 2);
+  on_board(m, [&](HwPort& port) -> base::Status {
+    Device device(port, {.isolation = true});
+    DEPUTY_ASSIGN(auto good, device.create_context({}));
+    DEPUTY_ASSIGN(auto bad, device.create_context({}));
+    DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = good, .frames = 2}));
+    DEPUTY_ASSIGN(Buffer own, Buffer::make(device.space(), MemoryKind::kDram, 4096, 64));
+    DEPUTY_TRY(own.write(Bytes(4096, 0xEE)));
+    for (std::size_t f = 0; f < 2; ++f) DEPUTY_TRY(session->frame(f).input(0).write(m.inputs[f]));
+    // A descriptor of the other context that writes over this one's input.
+    arch::DmaDescriptor d;
+    d.src = own.address(), d.dst = session->frame(1).input(0).address(), d.row_bytes = 64;
+    std::vector<std::uint32_t> words;
+    arch::pack(d, words);
+    DEPUTY_ASSIGN(Buffer descriptor, Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, 64));
+    DEPUTY_TRY(descriptor.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
+    std::vector<Mapping> mapped;
+    for (const Buffer* buffer : {&own, &descriptor}) {
+      DEPUTY_ASSIGN(mapped.emplace_back(), Mapping::make(bad->space(), buffer->address(), buffer->bytes(), true));
+      buffer->before_engine();
+    }
+    arch::QueueEntry entry;
+    entry.kind = 1, entry.address = descriptor.address();
+    DEPUTY_ASSIGN(const auto job, device.push(EngineId::kDma, *bad, entry, {kMs, kMs, true}));
+    DEPUTY_ASSIGN(const Fence a, session->frame(0).submit({}));
+    DEPUTY_ASSIGN(const Fence b, session->frame(1).submit({}));
+    DEPUTY_TRY(device.wait_until([&] { return job->state != Job::State::kQueued; }, port.now_ps() + kMs));
+    CHECK(job->state == Job::State::kFailed);
+    REQUIRE(job->error);
+    INFO(job->error->message);
+    CHECK_THAT(job->error->message, Catch::Contains(fmt::format("context 2 a write to {:#x}", d.dst)));
+    DEPUTY_TRY(device.wait(a, kForever));
+    DEPUTY_TRY(device.wait(b, kForever));
+    for (std::size_t f = 0; f < 2; ++f) {
+      DEPUTY_ASSIGN(const auto output, session->frame(f).output(0).read());
+      CHECK(output == m.outputs[f]);
+    }
     return {};
   });
 }
