@@ -34,7 +34,6 @@
 #include "arch/registers.h"
 #include "npu_model/core/defect.h"
 #include "npu_model/core/executor.h"
-#include "npu_model/core/hazard.h"
 #include "npu_model/npu_record.h"
 #include "sim/bus_initiator.h"
 #include "sim/job_engine.h"
@@ -43,6 +42,8 @@
 #include "sim/time.h"
 
 namespace deputy::npu_model {
+
+using arch::AccessList;
 
 /// What is particular about this engine (arch/silicon.h).
 struct NpuIdentity {

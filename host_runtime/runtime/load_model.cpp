@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "host_runtime/runtime/verify_steps.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -69,13 +70,14 @@ class Loader {
       limits.region_bytes[r] = exe().region_bytes(static_cast<Region>(r));
       limits.writable[r] = exe().region_written(static_cast<Region>(r));
     }
+    limits.contents[static_cast<int>(Region::kConstants)] = exe().constants;
     limits.op_count = exe().ops.size();
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
       DEPUTY_ASSIGN(auto footprint, verify_program(exe().programs[i].words, limits,
                                                    fmt::format("{}, program {}", name_, i)));
       footprints_.push_back(std::move(footprint));
     }
-    return {};
+    return verify_steps(exe(), footprints_, name_);
   }
 
   base::Status allocate() {

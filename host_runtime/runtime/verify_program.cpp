@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "arch/instruction_check.h"
 #include "arch/npu_timing.h"
 #include "arch/registers.h"
+#include "host_runtime/runtime/scratchpad_state.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -31,7 +33,9 @@ std::vector<RegionRange> merged(std::vector<RegionRange> ranges) {
 class Verifier {
  public:
   Verifier(const ProgramLimits& limits, const std::string& where)
-      : limits_(limits), where_(where) {}
+      : limits_(limits), where_(where), scratchpad_(limits.target) {
+    for (const auto& contents : limits.contents) contents_known_ = contents_known_ || !contents.empty();
+  }
 
   base::Result<ProgramFootprint> run(std::span<const std::uint32_t> words) {
     std::size_t at = 0;
@@ -88,11 +92,23 @@ class Verifier {
             return {};
         },
         instruction.op);
+    if (problem.empty()) problem = state(instruction.op);
+    if (!problem.empty()) return problem;
     ++issued_[static_cast<std::size_t>(instruction.queue())];
     cycles_ += kCyclesPerInstruction;
     if (instruction.queue() == arch::Queue::kCompute)
       cycles_ += static_cast<double>(arch::compute_cost(instruction.op, limits_.target).cycles);
-    return problem;
+    return {};
+  }
+
+  // What the engine would say, and what it could not know.
+  std::string state(const arch::Operation& op) {
+    if (const arch::NpuError error = arch::check_instruction(op, limits_.target); error != arch::NpuError::kNone)
+      return std::string(arch::npu_error_text(error));
+    std::span<const std::uint8_t> contents;
+    if (const auto* load = std::get_if<arch::Load>(&op)) contents = limits_.contents[load->region];
+    if (const auto* load = std::get_if<arch::LoadWeights>(&op)) contents = limits_.contents[load->region];
+    return scratchpad_.follow(op, contents, contents_known_);
   }
 
   // Offsets have at most 40 bits and a stride times a count 48, so nothing here wraps.
@@ -110,7 +126,6 @@ class Verifier {
         scratchpad(t.spm_addr + extent(t, t.spm_row_stride, t.spm_plane_stride));
     return problem.empty() ? memory(t, store) : problem;
   }
-  // What the stream holds is left to the engine, which faults on one that is malformed.
   std::string load_weights(const arch::LoadWeights& l) {
     std::uint64_t end = l.spm_addr + std::uint64_t{l.bytes};
     if (!l.fixed_code)
@@ -144,6 +159,8 @@ class Verifier {
 
   const ProgramLimits& limits_;
   const std::string& where_;
+  ScratchpadState scratchpad_;
+  bool contents_known_ = false;
   std::size_t offset_ = 0;
   std::array<std::uint64_t, 4> issued_{};
   std::vector<RegionRange> reads_, writes_;

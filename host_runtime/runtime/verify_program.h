@@ -19,6 +19,9 @@ struct ProgramLimits {
   arch::NpuConfig target;
   std::array<std::uint64_t, arch::kRegionCount> region_bytes{};  ///< 0: not bound
   std::array<bool, arch::kRegionCount> writable{};
+  /// Bytes of regions that nobody writes, where they are known; empty elsewhere. LOADW's streams must be in them,
+  /// unless all are empty: then their contents are left to the engine.
+  std::array<std::span<const std::uint8_t>, arch::kRegionCount> contents{};
   std::uint64_t op_count = 0;  ///< tags must be below
 };
 
@@ -39,8 +42,9 @@ struct ProgramFootprint {
 
 /// Decodes every instruction and checks: waits name earlier instructions only; transfers stay
 /// inside bound regions and the scratchpad; stores go to writable regions; END is last and only
-/// last. kModel names the instruction. Scratchpad operands of compute instructions are left to the
-/// engine, which faults on them.
+/// last. Every instruction is one that the engine takes (arch::check_instruction), reads only scratchpad bytes and
+/// accumulators that the stream has set before, and decodes only streams that decode. So nothing is left for the
+/// engine to fault on but the bus. kModel names the instruction.
 ///
 /// The footprint's budget is how long the driver waits for the job: 100 ms plus sixteen times a
 /// pessimistic estimate in which nothing overlaps, compute costs its formula, transfers cost 4

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "npu_model/core/hazard.h"
+#include "arch/instruction_check.h"
 
 namespace deputy::npu_model {
 namespace {

@@ -9,6 +9,7 @@
 #include "arch/executable.h"
 #include "host_runtime/cpu/kernels.h"
 #include "host_runtime/runtime/verify_program.h"
+#include "host_runtime/runtime/verify_steps.h"
 #include "npu_model/core/executor.h"
 #include "tests/support/npu_interpreter.h"
 
@@ -73,10 +74,15 @@ inline void check_loadable(const arch::Executable& e) {
     limits.region_bytes[r] = e.region_bytes(static_cast<arch::Region>(r));
     limits.writable[r] = e.region_written(static_cast<arch::Region>(r));
   }
+  limits.contents[0] = e.constants;
+  std::vector<host_runtime::ProgramFootprint> footprints;
   for (const arch::Program& program : e.programs) {
     const auto footprint = host_runtime::verify_program(program.words, limits, e.model_name);
     if (!footprint.ok()) throw std::runtime_error(footprint.error().text());
+    footprints.push_back(*footprint);
   }
+  const auto steps = host_runtime::verify_steps(e, footprints, e.model_name);
+  if (!steps.ok()) throw std::runtime_error(steps.error().text());
 }
 
 class ExecutableRunner {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace deputy::npu_model {
+namespace deputy::arch {
 
 /// h x w pixels of c contiguous bytes. All arithmetic fits in 64 bits for any field values of the
 /// ISA.
@@ -27,4 +27,4 @@ bool writes_once(const Tile& t);
 /// slices of one larger map (same pixel or row pitch, different bytes of it).
 bool may_overlap(const Tile& a, const Tile& b);
 
-}  // namespace deputy::npu_model
+}  // namespace deputy::arch

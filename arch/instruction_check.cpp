@@ -1,15 +1,15 @@
-// check_instruction: the faults of executor.h, in the order it lists them.
+#include "arch/instruction_check.h"
+
+#include <bit>
 #include <cmath>
 #include <initializer_list>
+#include <variant>
 
-#include "npu_model/core/executor.h"
-#include "npu_model/core/hazard.h"
-#include "npu_model/core/tile.h"
+#include "arch/numerics.h"
 
-namespace deputy::npu_model {
+namespace deputy::arch {
 namespace {
 
-using arch::NpuError;
 using std::int32_t, std::int64_t, std::uint32_t, std::uint64_t;
 
 constexpr uint64_t kTableBytes = 256;
@@ -82,30 +82,30 @@ void check_output(const T& o, const Tile& output, Verdict& v) {
   }
 }
 
-void check(const arch::End&, Verdict&) {}
+void check(const End&, Verdict&) {}
 
-void check_transfer(const arch::Transfer& t, bool write, Verdict& v) {
+void check_transfer(const Transfer& t, bool write, Verdict& v) {
   // Planes of rows: the same shape as rows of pixels.
   v.touches({t.spm_addr, t.spm_plane_stride, t.spm_row_stride, t.planes, t.rows, t.row_bytes},
             write);
 }
-void check(const arch::Load& l, Verdict& v) { check_transfer(l, true, v); }
-void check(const arch::LoadWeights& l, Verdict& v) {
+void check(const Load& l, Verdict& v) { check_transfer(l, true, v); }
+void check(const LoadWeights& l, Verdict& v) {
   const Tile output = span_tile(l.spm_addr, l.bytes);
   v.require(l.bytes % l.planes == 0);
   v.writes(output);
   if (l.fixed_code) return;
-  const Tile table = span_tile(l.table_addr, arch::kCodeTableBytes);
+  const Tile table = span_tile(l.table_addr, kCodeTableBytes);
   v.reads(table);
   v.apart(output, {table});
 }
-void check(const arch::Store& s, Verdict& v) { check_transfer(s, false, v); }
+void check(const Store& s, Verdict& v) { check_transfer(s, false, v); }
 
-void check(const arch::Conv& c, Verdict& v) {
+void check(const Conv& c, Verdict& v) {
   const uint64_t taps = uint64_t{c.k_h} * c.k_w * c.ifm_c;
   const Tile input = input_tile(c, c.ifm_c), output = output_tile(c);
   const Tile weights{c.w_addr, 0, c.w_oc_stride, 1, c.ofm_c, taps};
-  const Tile params = span_tile(c.prm_addr, uint64_t{c.ofm_c} * arch::kChannelParamBytes);
+  const Tile params = span_tile(c.prm_addr, uint64_t{c.ofm_c} * kChannelParamBytes);
   v.reads(input);
   v.reads(weights);
   if (c.acc_keep || c.acc_hold) v.accumulators(uint64_t{c.ofm_h} * c.ofm_w * c.ofm_c);
@@ -115,11 +115,11 @@ void check(const arch::Conv& c, Verdict& v) {
   v.apart(output, {input, weights, params});
 }
 
-void check(const arch::Depthwise& d, Verdict& v) {
+void check(const Depthwise& d, Verdict& v) {
   const Tile input = input_tile(d, d.ifm_c), output = output_tile(d);
   const uint64_t taps = uint64_t{d.k_h} * d.k_w;
   const Tile weights{d.w_addr, 0, d.w_tap_stride, 1, taps, d.ofm_c};
-  const Tile params = span_tile(d.prm_addr, uint64_t{d.ofm_c} * arch::kChannelParamBytes);
+  const Tile params = span_tile(d.prm_addr, uint64_t{d.ofm_c} * kChannelParamBytes);
   v.require(uint64_t{d.ifm_c} * d.depth_mult == d.ofm_c);
   v.require(taps == 1 || d.w_tap_stride >= d.ofm_c);
   v.reads(input);
@@ -141,19 +141,19 @@ bool every_window_meets(uint32_t outputs, uint32_t taps, uint32_t stride, uint32
   return true;
 }
 
-void check(const arch::Pool& p, Verdict& v) {
+void check(const Pool& p, Verdict& v) {
   const Tile input = input_tile(p, p.ofm_c), output = output_tile(p);
   v.require(uint64_t{p.k_h} * p.k_w <= kMaxPoolTaps);
   v.require(every_window_meets(p.ofm_h, p.k_h, p.stride_h, p.dil_h, p.pad_top, p.ifm_h));
   v.require(every_window_meets(p.ofm_w, p.k_w, p.stride_w, p.dil_w, p.pad_left, p.ifm_w));
-  if (p.mode == static_cast<uint32_t>(arch::PoolMode::kMean))
+  if (p.mode == static_cast<uint32_t>(PoolMode::kMean))
     v.require(requant_supported(p.multiplier, p.shift, p.rounding));
   v.reads(input);
   check_output(p, output, v);
   v.apart(output, {input});
 }
 
-bool add_supported(const arch::Eltwise& e) {
+bool add_supported(const Eltwise& e) {
   if (e.rounding == static_cast<uint32_t>(Numerics::kFp32)) {
     return within(e.a_mult, -kMaxFp32AddMultiplier, kMaxFp32AddMultiplier) &&
            within(e.b_mult, -kMaxFp32AddMultiplier, kMaxFp32AddMultiplier) &&
@@ -163,11 +163,11 @@ bool add_supported(const arch::Eltwise& e) {
          within(e.o_shift, -31, 30);
 }
 
-void check(const arch::Eltwise& e, Verdict& v) {
-  const auto mode = static_cast<arch::EltwiseMode>(e.mode);
-  if (mode == arch::EltwiseMode::kAdd || mode == arch::EltwiseMode::kSub)
+void check(const Eltwise& e, Verdict& v) {
+  const auto mode = static_cast<EltwiseMode>(e.mode);
+  if (mode == EltwiseMode::kAdd || mode == EltwiseMode::kSub)
     v.require(add_supported(e));
-  if (mode == arch::EltwiseMode::kMul)
+  if (mode == EltwiseMode::kMul)
     v.require(requant_supported(e.o_mult, e.o_shift, e.rounding));
   const Tile output = output_tile(e);
   const Tile a{e.a_addr, e.a_row_stride, e.a_px_stride,
@@ -181,7 +181,7 @@ void check(const arch::Eltwise& e, Verdict& v) {
   if (!(b == output)) v.apart(output, {b});
 }
 
-void check(const arch::Lut& l, Verdict& v) {
+void check(const Lut& l, Verdict& v) {
   const Tile input = span_tile(l.ifm_addr, l.count), output = span_tile(l.ofm_addr, l.count);
   v.reads(input);
   v.reads(table_tile(l));
@@ -190,10 +190,10 @@ void check(const arch::Lut& l, Verdict& v) {
   if (!(input == output)) v.apart(output, {input});
 }
 
-void check(const arch::Softmax& m, Verdict& v) {
+void check(const Softmax& m, Verdict& v) {
   const Tile input{m.ifm_addr, m.ifm_row_stride, 0, m.rows, 1, m.length};
   const Tile output{m.ofm_addr, m.ofm_row_stride, 0, m.rows, 1, m.length};
-  const Tile table = span_tile(m.exp_addr, arch::kExpTableBytes);
+  const Tile table = span_tile(m.exp_addr, kExpTableBytes);
   if (m.rounding == static_cast<uint32_t>(Numerics::kFp32)) {
     const float scale = std::bit_cast<float>(m.scale);
     v.require(std::isnormal(scale) && scale > 0);
@@ -205,18 +205,18 @@ void check(const arch::Softmax& m, Verdict& v) {
   if (!(input == output)) v.apart(output, {input});
 }
 
-void check(const arch::Fill& f, Verdict& v) { v.writes(span_tile(f.addr, f.count)); }
+void check(const Fill& f, Verdict& v) { v.writes(span_tile(f.addr, f.count)); }
 
 }  // namespace
 
-arch::NpuError check_instruction(const arch::Operation& op, const arch::NpuConfig& config) {
+NpuError check_instruction(const Operation& op, const NpuConfig& config) {
   Verdict verdict(static_cast<uint64_t>(config.spm.bytes),
                   static_cast<uint64_t>(config.mac.accumulators));
   std::visit([&](const auto& o) { check(o, verdict); }, op);
   return verdict.error();
 }
 
-AccessList spm_accesses(const arch::Operation& op) {
+AccessList spm_accesses(const Operation& op) {
   Verdict verdict(UINT64_MAX, UINT64_MAX);
   std::visit([&](const auto& o) { check(o, verdict); }, op);
   return verdict.accesses();
@@ -229,4 +229,4 @@ bool conflict(const AccessList& a, const AccessList& b) {
   return false;
 }
 
-}  // namespace deputy::npu_model
+}  // namespace deputy::arch

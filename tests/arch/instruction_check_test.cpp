@@ -4,25 +4,24 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "npu_model/core/executor.h"
+#include "arch/instruction_check.h"
 
-namespace deputy::npu_model {
+namespace deputy::arch {
 namespace {
 
-using arch::NpuError;
 constexpr std::uint32_t kSpm = 4096;
 
-arch::NpuConfig small_config() {
-  arch::NpuConfig c;
+NpuConfig small_config() {
+  NpuConfig c;
   c.spm.bytes = kSpm;
   c.mac.accumulators = 64;
   return c;
 }
-NpuError verdict(const arch::Operation& op) { return check_instruction(op, small_config()); }
+NpuError verdict(const Operation& op) { return check_instruction(op, small_config()); }
 
 // 4x4x8 in at 0..127, 3x3 weights 16x72 at 1024..2175, params 16x12 at 512..703, out 2x2x16 at
 // 256..319.
-arch::Conv legal_conv() {
+Conv legal_conv() {
   return {.ifm_addr = 0,
           .ifm_row_stride = 32,
           .ifm_px_stride = 8,
@@ -42,7 +41,7 @@ arch::Conv legal_conv() {
           .k_w = 3,
           .lut_addr = 3000};
 }
-arch::Pool legal_pool() {
+Pool legal_pool() {
   return {.ifm_row_stride = 32,
           .ifm_px_stride = 8,
           .ifm_h = 4,
@@ -58,7 +57,7 @@ arch::Pool legal_pool() {
           .stride_h = 2,
           .stride_w = 2};
 }
-arch::Eltwise legal_add() {
+Eltwise legal_add() {
   return {.a_addr = 0,
           .a_row_stride = 32,
           .a_px_stride = 8,
@@ -85,7 +84,7 @@ TEST_CASE("legal instructions pass") {
   CHECK(verdict(legal_conv()) == NpuError::kNone);
   CHECK(verdict(legal_pool()) == NpuError::kNone);
   CHECK(verdict(legal_add()) == NpuError::kNone);
-  CHECK(verdict(arch::End{}) == NpuError::kNone);
+  CHECK(verdict(End{}) == NpuError::kNone);
 }
 
 TEST_CASE("operands end exactly at the scratchpad's end or fault") {
@@ -105,25 +104,25 @@ TEST_CASE("operands end exactly at the scratchpad's end or fault") {
   CHECK(conv([](auto& c) {
           c.ifm_h = c.ifm_w = 65535, c.ifm_row_stride = c.ifm_px_stride = (1u << 26) - 1;
         }) == NpuError::kSpmBounds);
-  CHECK(verdict(arch::Fill{.addr = kSpm - 1, .count = 1}) == NpuError::kNone);
-  CHECK(verdict(arch::Fill{.addr = kSpm - 1, .count = 2}) == NpuError::kSpmBounds);
-  CHECK(verdict(arch::Lut{.ifm_addr = kSpm - 8, .ofm_addr = 0, .count = 8, .lut_addr = 256}) ==
+  CHECK(verdict(Fill{.addr = kSpm - 1, .count = 1}) == NpuError::kNone);
+  CHECK(verdict(Fill{.addr = kSpm - 1, .count = 2}) == NpuError::kSpmBounds);
+  CHECK(verdict(Lut{.ifm_addr = kSpm - 8, .ofm_addr = 0, .count = 8, .lut_addr = 256}) ==
         NpuError::kNone);
-  CHECK(verdict(arch::Lut{.ifm_addr = kSpm - 7, .ofm_addr = 0, .count = 8, .lut_addr = 256}) ==
+  CHECK(verdict(Lut{.ifm_addr = kSpm - 7, .ofm_addr = 0, .count = 8, .lut_addr = 256}) ==
         NpuError::kSpmBounds);
 
-  arch::Load load;
+  Load load;
   load.row_bytes = 16, load.rows = 4, load.planes = 2, load.spm_row_stride = 32,
   load.spm_plane_stride = 128;
   load.spm_addr = kSpm - (128 + 96 + 16);
   CHECK(verdict(load) == NpuError::kNone);
   ++load.spm_addr;
   CHECK(verdict(load) == NpuError::kSpmBounds);
-  arch::Store store;
-  static_cast<arch::Transfer&>(store) = load;
+  Store store;
+  static_cast<Transfer&>(store) = load;
   CHECK(verdict(store) == NpuError::kSpmBounds);
 
-  const auto loadw = [](auto change) { return with(arch::LoadWeights{.bytes = 16, .table_addr = 512}, change); };
+  const auto loadw = [](auto change) { return with(LoadWeights{.bytes = 16, .table_addr = 512}, change); };
   CHECK(loadw([](auto&) {}) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.spm_addr = kSpm - 16; }) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.spm_addr = kSpm - 15; }) == NpuError::kSpmBounds);
@@ -148,7 +147,7 @@ TEST_CASE("accumulators: 2x2x16 = 64 sums fit, one pixel more does not") {
 }
 
 TEST_CASE("what the weight decoder cannot do") {
-  const auto loadw = [](auto change) { return with(arch::LoadWeights{.bytes = 24, .table_addr = 512}, change); };
+  const auto loadw = [](auto change) { return with(LoadWeights{.bytes = 24, .table_addr = 512}, change); };
   CHECK(loadw([](auto& l) { l.planes = 12; }) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.planes = 5; }) == NpuError::kUnsupported);
   CHECK(loadw([](auto& l) { l.spm_addr = 656; }) == NpuError::kUnsupported);  // the table's last byte
@@ -165,7 +164,7 @@ TEST_CASE("what the datapath has no circuit for") {
         NpuError::kNone);  // column by column
   CHECK(conv([](auto& c) { c.ofm_row_stride = 0; }) == NpuError::kUnsupported);
 
-  arch::Depthwise d{.ifm_row_stride = 32,
+  Depthwise d{.ifm_row_stride = 32,
                     .ifm_px_stride = 8,
                     .ifm_h = 4,
                     .ifm_w = 4,
@@ -203,7 +202,7 @@ TEST_CASE("what the datapath has no circuit for") {
           p.mode = 2, p.rounding = 2, p.multiplier = bits(std::numeric_limits<float>::infinity());
         }) == NpuError::kUnsupported);
 
-  const arch::Softmax softmax{.ifm_row_stride = 10,
+  const Softmax softmax{.ifm_row_stride = 10,
                               .ofm_addr = 200,
                               .ofm_row_stride = 10,
                               .rows = 4,
@@ -268,12 +267,12 @@ TEST_CASE("outputs may not overlap operands, except in place") {
   CHECK(add([](auto& e) { e.ofm_addr = e.a_addr, e.a_ch_stride = 0; }) == NpuError::kUnsupported);
   CHECK(add([](auto& e) { e.ofm_addr = e.a_addr, e.a_row_stride = 0; }) == NpuError::kUnsupported);
 
-  CHECK(verdict(arch::Lut{.ifm_addr = 300, .ofm_addr = 300, .count = 100, .lut_addr = 0}) ==
+  CHECK(verdict(Lut{.ifm_addr = 300, .ofm_addr = 300, .count = 100, .lut_addr = 0}) ==
         NpuError::kNone);
-  CHECK(verdict(arch::Lut{.ifm_addr = 300, .ofm_addr = 301, .count = 100, .lut_addr = 0}) ==
+  CHECK(verdict(Lut{.ifm_addr = 300, .ofm_addr = 301, .count = 100, .lut_addr = 0}) ==
         NpuError::kUnsupported);
-  CHECK(verdict(arch::Lut{.ifm_addr = 300, .ofm_addr = 255, .count = 10, .lut_addr = 0}) ==
+  CHECK(verdict(Lut{.ifm_addr = 300, .ofm_addr = 255, .count = 10, .lut_addr = 0}) ==
         NpuError::kUnsupported);
 }
 
-}  // namespace deputy::npu_model
+}  // namespace deputy::arch

@@ -1,8 +1,8 @@
-#include "npu_model/core/tile.h"
+#include "arch/tile.h"
 
 #include <initializer_list>
 
-namespace deputy::npu_model {
+namespace deputy::arch {
 namespace {
 
 // Whether [a, a+na) and [b, b+nb), repeated every `period` bytes, never meet.
@@ -44,4 +44,4 @@ bool may_overlap(const Tile& a, const Tile& b) {
   return true;
 }
 
-}  // namespace deputy::npu_model
+}  // namespace deputy::arch
