@@ -267,7 +267,7 @@ class Compiler {
         out.push_back(std::move(action));
       }
       // A program that failed half way is run again, or its fallback is: its operands stay as they were until its end.
-      if (options_.fallback && !runs_[g].empty()) out.back().keeps = operands_.from_outside(kernels_[g]);
+      if (options_.fallback && !runs_[g].empty()) out.back().keeps = operands_.inputs(kernels_[g]);
       if (schedule_.groups[g].engine == Engine::kNpu) continue;
       for (const std::size_t op : schedule_.groups[g].ops)
         out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs, {{op}}, true});
@@ -318,7 +318,6 @@ class Compiler {
     if (kernels_[g].empty()) return;  // views left nothing to do
     ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch, options_.io});
     Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
-    std::set<TensorId> written;
     std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
     std::set<std::uint32_t> outputs;
     arch::Step step;
@@ -329,22 +328,20 @@ class Compiler {
     for (const Kernel& kernel : kernels_[g]) {
       for (const std::size_t op : kernel.ops)
         program.source_ops.push_back(static_cast<std::uint32_t>(op));
-      for (const TensorId id : kernel.reads)
-        if (!graph_.tensor(id).constant && !written.contains(root(id))) {
-          const arch::PlacedTensor& place = out_.tensors[placed(id)];
-          const bool fresh = read.emplace(place.region, place.offset, place.desc.bytes()).second;
-          // A fallback needs each by its name.
-          if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
-            step.inputs.push_back(placed(id));
-        }
       for (const TensorId id : kernel.writes) {
-        written.insert(root(id));
         const bool used = last_use_[static_cast<std::size_t>(root(id))] > g;
         if ((options_.keep_all_tensors || used) && outputs.insert(placed(id)).second)
           step.outputs.push_back(placed(id));
       }
     }
     operands_.drop_overwritten(step.outputs);
+    for (const TensorId id : operands_.inputs(kernels_[g])) {
+      const arch::PlacedTensor& place = out_.tensors[placed(id)];
+      const bool fresh = read.emplace(place.region, place.offset, place.desc.bytes()).second;
+      // A fallback needs each by its name.
+      if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
+        step.inputs.push_back(placed(id));
+    }
     program.words = builder.finish();
     out_.programs.push_back(std::move(program));
     out_.steps.push_back(std::move(step));

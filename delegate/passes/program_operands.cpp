@@ -1,6 +1,8 @@
 #include "delegate/passes/program_operands.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace deputy::delegate {
 
@@ -11,23 +13,21 @@ ProgramOperands::ProgramOperands(const Graph& graph, const arch::Executable& exe
     for (const TensorId id : graph.ops[i].outputs) producers_[id] = i;
 }
 
-std::vector<TensorId> ProgramOperands::from_outside(const std::vector<Kernel>& kernels) const {
+std::vector<TensorId> ProgramOperands::inputs(const std::vector<Kernel>& kernels) const {
   std::set<std::size_t> own;
   for (const Kernel& kernel : kernels) own.insert(kernel.ops.begin(), kernel.ops.end());
-  std::set<TensorId> out;
+  std::vector<TensorId> out;
+  std::set<TensorId> seen;
+  const std::function<void(TensorId)> follow = [&](TensorId id) {
+    if (id == kNoTensor || graph_.tensor(id).constant || !seen.insert(id).second) return;
+    const auto producer = producers_.find(id);
+    if (producer != producers_.end() && own.contains(producer->second)) return;
+    if (producer == producers_.end() || !executable_.ops[producer->second].aliased) return out.push_back(id);
+    for (const TensorId from : graph_.ops[producer->second].inputs) follow(from);
+  };
   for (const Kernel& kernel : kernels)
-    for (const TensorId id : kernel.reads)
-      if (from_outside(id, own)) out.insert(id);
-  return {out.begin(), out.end()};
-}
-
-bool ProgramOperands::from_outside(TensorId id, const std::set<std::size_t>& own) const {
-  if (id == kNoTensor || graph_.tensor(id).constant) return false;
-  const auto producer = producers_.find(id);
-  if (producer == producers_.end()) return true;
-  if (!executable_.ops[producer->second].aliased) return !own.contains(producer->second);
-  const std::vector<TensorId>& from = graph_.ops[producer->second].inputs;
-  return std::any_of(from.begin(), from.end(), [&](TensorId in) { return from_outside(in, own); });
+    for (const TensorId id : kernel.reads) follow(id);
+  return out;
 }
 
 std::uint32_t ProgramOperands::placed(TensorId id) const {
