@@ -197,13 +197,17 @@ class Compiler {
     KernelCosts costs(graph_, options_, tilings_);
     std::vector<std::vector<Run>> best = runs_;
     double least = total_cycles(plan, costs);
+    std::vector<CascadePlanner> planners;  // by group
+    std::ptrdiff_t action = 0;
+    for (std::size_t g = 0; g < kernels_.size(); ++g) {
+      planners.emplace_back(cascade_problem(g, action, singly), costs, static_cast<std::int64_t>(options_.sram_bytes));
+      action += static_cast<std::ptrdiff_t>(schedule_.groups[g].engine == Engine::kNpu ? kernels_[g].size()
+                                                                                      : schedule_.groups[g].ops.size());
+    }
+    std::set<std::vector<std::vector<Run>>> seen;
     for (const std::int64_t limit : cascade_limits(options_)) {
-      std::ptrdiff_t action = 0;
-      for (std::size_t g = 0; g < kernels_.size(); ++g) {
-        if (!kernels_[g].empty()) runs_[g] = plan_runs(cascade_problem(g, action, singly), costs, limit);
-        action += static_cast<std::ptrdiff_t>(schedule_.groups[g].engine == Engine::kNpu ? kernels_[g].size()
-                                                                                        : schedule_.groups[g].ops.size());
-      }
+      for (std::size_t g = 0; g < kernels_.size(); ++g) runs_[g] = planners[g].runs(limit);
+      if (!seen.insert(runs_).second) continue;
       const StorageMap storage = plan_storage(graph_, storage_wishes());
       plan = plan_with_external(live_ranges(graph_, actions(), storage, false), external_, options_.sram_bytes,
                                 Effort::kFast);

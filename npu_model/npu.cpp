@@ -28,6 +28,7 @@ NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config
     : sc_module(name),
       registers("registers"),
       load_port("npu.load", config.dma.outstanding),
+      load_constants_port("npu.load", config.dma.outstanding),
       store_port("npu.store", config.dma.outstanding),
       command_port("npu.cmd", 2),
       config_(config),
@@ -43,6 +44,9 @@ NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config
   SC_THREAD(load_thread);
   SC_THREAD(compute_thread);
   SC_THREAD(store_thread);
+  SC_THREAD(constants_thread);
+  SC_THREAD(load_landing_thread);
+  SC_THREAD(store_landing_thread);
 }
 NpuEngine::~NpuEngine() = default;
 
@@ -74,7 +78,7 @@ void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const 
 
 void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
   job_ = Job{};
-  for (sim::BusInitiator* port : {&command_port, &load_port, &store_port}) port->set_context(context);
+  for (sim::BusInitiator* port : {&command_port, &load_port, &load_constants_port, &store_port}) port->set_context(context);
   job_.stream_base = get64(reg::kQBaseLo);
   job_.stream_bytes = file_.get(reg::kQSize);
   for (int r = 0; r < arch::kRegionCount; ++r) {
@@ -87,7 +91,10 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
        {reg::kQRead, reg::kProgress, reg::kErrAddrLo, reg::kErrAddrHi, reg::kErrInfo})
     file_.set(offset, 0);
   file_.set(reg::kStatus, arch::kStatusRunning);
-  for (QueueState& q : queues_) q.dispatched = q.completed = q.active_cycles = 0;
+  for (QueueState& q : queues_) {
+    q.dispatched = q.completed = q.active_cycles = 0;
+    q.last_completion = when;
+  }
   completed_instructions_ = 0;
   running_ = start_pending_ = true;
   start_event_.notify(sc_core::SC_ZERO_TIME);
@@ -96,7 +103,7 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
 void NpuEngine::attach(sim::FaultInjector* injector) {
   faults_.attach(injector);
   clock_.attach(injector, "npu");
-  for (sim::BusInitiator* port : {&load_port, &store_port, &command_port}) port->attach(injector);
+  for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port}) port->attach(injector);
 }
 
 void NpuEngine::reset_engine() {
@@ -136,10 +143,15 @@ void NpuEngine::stop_queues() {
   running_ = start_pending_ = false;
   for (QueueState& q : queues_) {
     q.entries.clear();
+    q.flights.clear();
     q.blocked = q.working = false;
     q.wake.notify();
+    q.sent.notify();
   }
-  for (sim::BusInitiator* port : {&load_port, &store_port, &command_port}) port->abandon();
+  for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port}) port->abandon();
+  constants_flight_ = nullptr;
+  decoder_free_ = sc_time_stamp();
+  constants_free_.notify();
   command_wake_.notify();
   abort_event_.notify();
 }

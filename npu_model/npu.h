@@ -6,9 +6,15 @@
 // Time. Nothing happens per cycle. An instruction costs a wait in the command processor (decode), a
 // wait for its operands' counters where they are not there yet, one for its set-up and one for its
 // work; a transfer of more than dma.outstanding chunks (none crosses a
-// multiple of dma.chunk_bytes or of 4 KiB) adds one for each more. A transfer ends when its last chunk has completed. The next
+// multiple of dma.chunk_bytes or of 4 KiB) adds one for each more. The next
 // part of the command stream is fetched while the present one is decoded. A compute instruction
 // takes effect when it starts, a chunk's bytes move when it is issued.
+//
+// Transfers. The bus has no notion of instructions: what limits a queue is dma.outstanding transactions in flight, so
+// the next LOAD or STORE is set up as soon as the last request of the one before it has left. LOADs from region 0, the constants,
+// have a port of their own, as engines of this size have one for feature maps and one for weights: while one takes its time
+// there, other LOADs behind it go on. Transfers of a queue complete in order, and one that touches scratchpad bytes of
+// another still in flight (a LOADW and its table) waits for it.
 //
 // Faults stop everything at once: queues are emptied, work in flight is abandoned with the bytes it
 // has already moved; a transaction that has no grant yet is withdrawn. ERR_ADDR holds the bus address for NpuError::kBus
@@ -23,6 +29,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -61,8 +68,8 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
 
   /// The register block: aligned 32-bit accesses, at the low 12 bits of the address, in no time.
   tlm_utils::simple_target_socket<NpuEngine> registers;
-  /// Bus masters "npu.load", "npu.store" and "npu.cmd"; bind the socket of each.
-  sim::BusInitiator load_port, store_port, command_port;
+  /// Bus masters "npu.load" (two ports, the second for constants), "npu.store" and "npu.cmd"; bind the socket of each.
+  sim::BusInitiator load_port, load_constants_port, store_port, command_port;
 
   /// Called with the interrupt line's new level whenever it changes, in the context of whoever
   /// caused it.
@@ -89,15 +96,26 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
     arch::ComputeCost cost;
     AccessList accesses;
   };
+  /// A transfer from its start to its completion.
+  struct Flight {
+    Entry entry;
+    sc_core::sc_time start;
+    bool sent = false;                        ///< its last request has left: `done` is known
+    sc_core::sc_time done;
+    std::optional<std::uint64_t> bus_error;   ///< address of the transaction that failed
+    std::vector<std::uint8_t> stream;         ///< LOADW: what has arrived
+    std::uint64_t dram_bytes = 0;             ///< of those moved
+  };
   struct QueueState {
     std::deque<Entry> entries;
+    std::deque<Flight> flights;  ///< oldest first; of the load and store queues
     std::uint64_t dispatched = 0, completed = 0;
     std::uint64_t active_cycles = 0;
-    std::uint64_t dram_bytes = 0;  ///< of the instruction in flight
-    bool blocked = false;  ///< head instruction waits for counters
-    bool working = false;  ///< an instruction is in flight
+    sc_core::sc_time last_completion;
+    bool blocked = false;  ///< head instruction waits: may_start() is false
+    bool working = false;  ///< compute: an instruction is in flight
     AccessList in_flight;  ///< what it touches
-    sc_core::sc_event wake;
+    sc_core::sc_event wake, sent;
   };
   /// What a job sees of the registers, and what it has counted.
   struct Job {
@@ -142,13 +160,20 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   void load_thread() { queue_thread(kLoad); }
   void compute_thread() { queue_thread(kCompute); }
   void store_thread() { queue_thread(kStore); }
-  bool counters_reached(const arch::Header& header) const;
+  /// The load queue's second port.
+  void constants_thread();
+  void landing_thread(QueueId id);
+  void load_landing_thread() { landing_thread(kLoad); }
+  void store_landing_thread() { landing_thread(kStore); }
+  bool may_start(QueueId id) const;
   void run_compute(const Entry& entry);
-  void run_transfer(const arch::Transfer& transfer, const Entry& entry, sim::BusInitiator& port,
-                    std::vector<std::uint8_t>& staging);
-  void run_load_weights(const arch::LoadWeights& load, const Entry& entry);
+  /// From the set-up to the last request, or to the hand-over to the constants' port.
+  void begin_transfer(QueueId id, Entry entry, std::uint64_t epoch);
+  void send(QueueId id, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch);
+  bool send_chunks(const arch::Transfer& transfer, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch);
+  bool send_weights(const arch::LoadWeights& load, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch);
   void note_hazards(QueueId id, const Entry& entry);
-  void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start);
+  void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start, std::uint64_t dram_bytes);
 
   // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a
   // new one.
@@ -175,7 +200,9 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   std::array<QueueState, kQueues> queues_;
   std::uint64_t completed_instructions_ = 0;
   sc_core::sc_event start_event_, command_wake_, abort_event_;
-  std::vector<std::uint8_t> load_staging_, store_staging_;
+  Flight* constants_flight_ = nullptr;  ///< what the load queue's second port sends
+  sc_core::sc_event constants_wake_, constants_free_;
+  sc_core::sc_time decoder_free_;
 
   std::vector<NpuJobRecord> jobs_;
 };

@@ -11,9 +11,17 @@ namespace reg = arch::npu_reg;
 using arch::NpuError;
 using sc_core::sc_time, sc_core::sc_time_stamp;
 
-bool NpuEngine::counters_reached(const arch::Header& h) const {
-  return queues_[kLoad].completed >= h.wait_load && queues_[kCompute].completed >= h.wait_compute &&
-         queues_[kStore].completed >= h.wait_store;
+bool NpuEngine::may_start(QueueId id) const {
+  const QueueState& queue = queues_[id];
+  const Entry& entry = queue.entries.front();
+  const arch::Header& h = entry.instruction.header;
+  if (queues_[kLoad].completed < h.wait_load || queues_[kCompute].completed < h.wait_compute ||
+      queues_[kStore].completed < h.wait_store)
+    return false;
+  return queue.flights.size() < static_cast<std::size_t>(config_.dma.outstanding) &&
+         std::ranges::none_of(queue.flights, [&](const Flight& flight) {
+           return conflict(entry.accesses, flight.entry.accesses);
+         });
 }
 
 void NpuEngine::queue_thread(QueueId id) {
@@ -21,41 +29,40 @@ void NpuEngine::queue_thread(QueueId id) {
   for (;;) {
     while (queue.entries.empty()) sim::wait_on(queue.wake);
     const std::uint64_t epoch = epoch_;
-    while (epoch == epoch_ && !counters_reached(queue.entries.front().instruction.header)) {
+    while (epoch == epoch_ && !may_start(id)) {
       queue.blocked = true;
       sim::wait_on(queue.wake);
     }
     if (epoch != epoch_) continue;
     queue.blocked = false;
-    queue.dram_bytes = 0;
-    const Entry entry = std::move(queue.entries.front());
+    Entry entry = std::move(queue.entries.front());
     const bool was_full =
         queue.entries.size() >= static_cast<std::size_t>(config_.ctrl.queue_depth);
     queue.entries.pop_front();
     if (was_full) command_wake_.notify();
 
     note_hazards(id, entry);
+    if (id != kCompute) {
+      begin_transfer(id, std::move(entry), epoch);
+      continue;
+    }
+    queue.working = true;
+    queue.in_flight = entry.accesses;
     const sc_time start = sc_time_stamp();
-    if (id == kCompute)
-      run_compute(entry);
-    else if (const auto* weights = std::get_if<arch::LoadWeights>(&entry.instruction.op))
-      run_load_weights(*weights, entry);
-    else if (id == kLoad)
-      run_transfer(std::get<arch::Load>(entry.instruction.op), entry, load_port, load_staging_);
-    else
-      run_transfer(std::get<arch::Store>(entry.instruction.op), entry, store_port, store_staging_);
-    if (epoch == epoch_) complete(id, entry, start);
+    run_compute(entry);
+    if (epoch == epoch_) complete(id, entry, start, 0);
   }
 }
 
 void NpuEngine::note_hazards(QueueId id, const Entry& entry) {
-  queues_[id].working = true;
-  queues_[id].in_flight = entry.accesses;
+  const auto note = [&](const AccessList& other) {
+    if (conflict(entry.accesses, other) && job_.record.hazards++ == 0)
+      job_.record.hazard_tag = entry.instruction.header.tag;
+  };
   for (int other = 0; other < kQueues; ++other) {
-    if (other == id || !queues_[other].working ||
-        !conflict(entry.accesses, queues_[other].in_flight))
-      continue;
-    if (job_.record.hazards++ == 0) job_.record.hazard_tag = entry.instruction.header.tag;
+    if (other == id) continue;
+    if (queues_[other].working) note(queues_[other].in_flight);
+    for (const Flight& flight : queues_[other].flights) note(flight.entry.accesses);
   }
 }
 
@@ -68,49 +75,75 @@ void NpuEngine::run_compute(const Entry& entry) {
   apply_defect(identity_.defect, entry.instruction.op, executor_.spm());
 }
 
-// After the set-up, chunks leave as fast as the window of dma.outstanding and the interconnect let
-// them; the transfer ends when the last one has.
-void NpuEngine::run_transfer(const arch::Transfer& transfer, const Entry& entry,
-                             sim::BusInitiator& port, std::vector<std::uint8_t>& staging) {
-  const std::uint64_t epoch = epoch_;
+void NpuEngine::begin_transfer(QueueId id, Entry entry, std::uint64_t epoch) {
+  const bool constants = id == kLoad && memory_side(entry.instruction.op)->region == static_cast<int>(arch::Region::kConstants);
+  queues_[id].flights.push_back({std::move(entry), sc_time_stamp(), false, {}, {}, {}, 0});
+  Flight& flight = queues_[id].flights.back();
+  if (!sleep_until(clock_.after(sc_time_stamp(), config_.dma.issue_cycles), epoch)) return;
+  if (!constants) return send(id, flight, id == kLoad ? load_port : store_port, epoch);
+  while (epoch == epoch_ && constants_flight_) sim::wait_on(constants_free_);
+  if (epoch != epoch_) return;
+  constants_flight_ = &flight;
+  constants_wake_.notify();
+}
+
+void NpuEngine::constants_thread() {
+  for (;;) {
+    while (!constants_flight_) sim::wait_on(constants_wake_);
+    const std::uint64_t epoch = epoch_;
+    send(kLoad, *constants_flight_, load_constants_port, epoch);
+    if (epoch != epoch_) continue;
+    constants_flight_ = nullptr;
+    constants_free_.notify();
+  }
+}
+
+// After this the flight may be gone at any time.
+void NpuEngine::send(QueueId id, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch) {
+  const arch::Operation& op = flight.entry.instruction.op;
+  bool ours = false;
+  if (const auto* weights = std::get_if<arch::LoadWeights>(&op))
+    ours = send_weights(*weights, flight, port, epoch);
+  else
+    ours = send_chunks(*memory_side(op), flight, port, epoch);
+  if (!ours) return;
+  flight.sent = true;
+  if (&flight == &queues_[id].flights.front()) queues_[id].sent.notify();
+}
+
+// Chunks leave as fast as the window of dma.outstanding and the interconnect let them; the transfer ends
+// when the last one has. False when the job ended meanwhile.
+bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch) {
   const bool is_store = &port == &store_port;
   const auto chunk_bytes = static_cast<std::uint64_t>(config_.dma.chunk_bytes);
-  staging.resize(timing_only_ ? 0 : std::min(chunk_bytes, kBusBoundary));
+  std::vector<std::uint8_t> staging(timing_only_ ? 0 : std::min(chunk_bytes, kBusBoundary));
   std::uint8_t* data = timing_only_ ? nullptr : staging.data();
-  if (!sleep_until(clock_.after(sc_time_stamp(), config_.dma.issue_cycles), epoch)) return;
-
   for (ChunkWalker walker(transfer, job_.base[transfer.region], chunk_bytes); !walker.done();) {
     const ChunkWalker::Chunk chunk = walker.next();
     if (data && is_store) gather(transfer, chunk, executor_.spm(), data);
     const bool ok =
         port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), is_store);
-    if (!sleep_until(sc_time_stamp(), epoch)) return;  // the job ended while the interconnect kept us waiting
+    if (!sleep_until(sc_time_stamp(), epoch)) return false;  // the job ended while the interconnect kept us waiting
     if (!ok) {
-      if (sleep_until(port.last_done(), epoch))
-        raise_fault(NpuError::kBus, chunk.address, entry.instruction.header.opcode,
-                    entry.instruction.header.tag);
-      return;
+      flight.bus_error = chunk.address;
+      break;
     }
-    if (port.last_address() >= arch::kDramBase)
-      queues_[is_store ? kStore : kLoad].dram_bytes += chunk.bytes;
+    if (port.last_address() >= arch::kDramBase) flight.dram_bytes += chunk.bytes;
     ++progress_;
     if (data && !is_store) scatter(transfer, chunk, data, executor_.spm());
   }
-  sleep_until(port.last_done(), epoch);
+  flight.done = port.last_done();
+  return true;
 }
 
 // Chunks go into the decoder as they arrive and it works on one while the next is on its way: a chunk's share
-// of the bytes is out no earlier than the chunk is in, and no faster than the decoder's rate. The scratchpad
+// of the bytes is out no earlier than the chunk is in, and no faster than the decoder's rate. The decoder takes one
+// stream after the other, and the next transfer leaves no earlier than it has room for another chunk. The scratchpad
 // changes when the last byte is out.
-void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& entry) {
-  const std::uint64_t epoch = epoch_;
-  const arch::Header& header = entry.instruction.header;
+bool NpuEngine::send_weights(const arch::LoadWeights& load, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch) {
   const auto rate = static_cast<std::uint64_t>(config_.wdec.bytes_per_cycle);
-  load_staging_.resize(timing_only_ ? 0 : load.stream_bytes);
-  if (!sleep_until(clock_.after(sc_time_stamp(), config_.dma.issue_cycles), epoch)) return;
-
-  const sc_time ready = clock_.after(sc_time_stamp(), config_.wdec.setup_cycles);
-  sc_time out = ready;
+  std::vector<std::uint8_t> stream(timing_only_ ? 0 : load.stream_bytes);  // outlives the flight if the job ends
+  sc_time out = clock_.after(std::max(sc_time_stamp(), decoder_free_), config_.wdec.setup_cycles), last = out;
   ChunkWalker walker(stream_of(load), job_.base[load.region],
                      static_cast<std::uint64_t>(config_.dma.chunk_bytes));
   const auto decoded_by = [&](std::uint64_t position) {
@@ -118,29 +151,54 @@ void NpuEngine::run_load_weights(const arch::LoadWeights& load, const Entry& ent
   };
   while (!walker.done()) {
     const ChunkWalker::Chunk chunk = walker.next();
-    std::uint8_t* data = timing_only_ ? nullptr : load_staging_.data() + chunk.position;
-    const bool ok =
-        load_port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), false);
-    if (!sleep_until(sc_time_stamp(), epoch)) return;
+    std::uint8_t* data = timing_only_ ? nullptr : stream.data() + chunk.position;
+    const bool ok = port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), false);
+    if (!sleep_until(sc_time_stamp(), epoch)) return false;
     if (!ok) {
-      if (sleep_until(load_port.last_done(), epoch))
-        raise_fault(NpuError::kBus, chunk.address, header.opcode, header.tag);
-      return;
+      flight.bus_error = chunk.address;
+      flight.done = port.last_done();
+      return true;
     }
-    if (load_port.last_address() >= arch::kDramBase) queues_[kLoad].dram_bytes += chunk.bytes;
+    if (port.last_address() >= arch::kDramBase) flight.dram_bytes += chunk.bytes;
     ++progress_;
     const std::uint64_t share = decoded_by(chunk.position + chunk.bytes) - decoded_by(chunk.position);
-    out = std::max(clock_.after(out, (share + rate - 1) / rate), load_port.last_done());
+    last = out;
+    out = std::max(clock_.after(out, (share + rate - 1) / rate), port.last_done());
   }
-  if (!sleep_until(out, epoch) || timing_only_) return;
-  if (executor_.load_weights(load, load_staging_) != arch::CodeFault::kNone)
-    raise_fault(NpuError::kCompression, entry.offset, header.opcode, header.tag);
+  flight.stream = std::move(stream);
+  flight.done = decoder_free_ = out;
+  return sleep_until(last, epoch);
 }
 
-void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
+// Completes what has been sent, in order.
+void NpuEngine::landing_thread(QueueId id) {
+  QueueState& queue = queues_[id];
+  for (;;) {
+    while (queue.flights.empty() || !queue.flights.front().sent) sim::wait_on(queue.sent);
+    const std::uint64_t epoch = epoch_;
+    if (!sleep_until(queue.flights.front().done, epoch)) continue;
+    const Flight flight = std::move(queue.flights.front());
+    queue.flights.pop_front();
+    const Entry& entry = flight.entry;
+    const arch::Header& header = entry.instruction.header;
+    if (flight.bus_error) {
+      raise_fault(NpuError::kBus, *flight.bus_error, header.opcode, header.tag);
+      continue;
+    }
+    const auto* weights = std::get_if<arch::LoadWeights>(&entry.instruction.op);
+    if (weights && !timing_only_ && executor_.load_weights(*weights, flight.stream) != arch::CodeFault::kNone) {
+      raise_fault(NpuError::kCompression, entry.offset, header.opcode, header.tag);
+      continue;
+    }
+    complete(id, entry, flight.start, flight.dram_bytes);
+  }
+}
+
+void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start, std::uint64_t dram_bytes) {
   QueueState& queue = queues_[id];
   const sc_time now = sc_time_stamp();
-  const std::uint64_t busy = clock_.cycles_between(start, now);
+  // Transfers overlap: each is charged with the time since the one before it completed.
+  const std::uint64_t busy = clock_.cycles_between(std::max(start, queue.last_completion), now);
   NpuOpRecord& op = job_.ops[entry.instruction.header.tag];
   if (op.instructions == 0) op.first_start_ps = sim::to_ps(start);
   op.tag = entry.instruction.header.tag;
@@ -169,12 +227,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
     op.load_bytes += load.bytes();
     if (static_cast<arch::Traffic>(load.traffic) != arch::Traffic::kFeatureMap)
       op.weight_bytes += load.bytes();
-    op.dram_load_bytes += queue.dram_bytes;
+    op.dram_load_bytes += dram_bytes;
   } else {
     const auto& store = std::get<arch::Store>(entry.instruction.op);
     op.store_cycles += busy;
     op.store_bytes += store.bytes();
-    op.dram_store_bytes += queue.dram_bytes;
+    op.dram_store_bytes += dram_bytes;
   }
 
   if (id == kCompute || (id == kStore && op.compute_cycles == 0)) {
@@ -184,12 +242,12 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start) {
   job_.last_tag = op.tag;
 
   queue.working = false;
+  queue.last_completion = now;
   ++queue.completed;
   ++progress_;
   file_.set(reg::kProgress, static_cast<std::uint32_t>(++completed_instructions_));
-  for (QueueState& other : queues_)
-    if (other.blocked && counters_reached(other.entries.front().instruction.header))
-      other.wake.notify();
+  for (const QueueId other : {kLoad, kCompute, kStore})
+    if (queues_[other].blocked && may_start(other)) queues_[other].wake.notify();
   if (drained()) command_wake_.notify();
 }
 

@@ -161,7 +161,12 @@ std::map<std::string, std::map<std::string, TrafficCount>> Interconnect::traffic
   std::map<std::string, std::map<std::string, TrafficCount>> out;
   for (const auto& channel : channels_)
     for (std::size_t i = 0; i < channel->counted.size(); ++i)
-      if (channel->counted[i].transactions) out[initiators_[i].name][channel->name] = channel->counted[i];
+      if (const TrafficCount& count = channel->counted[i]; count.transactions) {
+        TrafficCount& sum = out[initiators_[i].name][channel->name];  // several ports may bear one name
+        sum.read_bytes += count.read_bytes;
+        sum.write_bytes += count.write_bytes;
+        sum.transactions += count.transactions;
+      }
   return out;
 }
 

@@ -102,6 +102,7 @@ struct Board : sc_core::sc_module {
     initiator("npu.queue", 2, npu_queue.bus.socket);
     translated(arch::IommuInitiator::kNpuCommand, 2, npu.command_port);
     translated(arch::IommuInitiator::kNpuLoad, 3, npu.load_port);
+    translated(arch::IommuInitiator::kNpuLoad, 3, npu.load_constants_port);
     translated(arch::IommuInitiator::kNpuStore, 4, npu.store_port);
     initiator("iommu", 1, iommu.walker.socket);  // last: the order of those before decides ties
     npu.on_interrupt(line(arch::IrqLine::kNpu));
@@ -179,6 +180,7 @@ void collect(const Board& b, RunRecord& r) {
   add_traffic(r.initiator_traffic["dma.read"], b.dma_engine.reader);
   add_traffic(r.initiator_traffic["dma.write"], b.dma_engine.writer);
   add_traffic(r.initiator_traffic["npu.load"], b.npu.load_port);
+  add_traffic(r.initiator_traffic["npu.load"], b.npu.load_constants_port);
   add_traffic(r.initiator_traffic["npu.store"], b.npu.store_port);
   add_traffic(r.initiator_traffic["npu.cmd"], b.npu.command_port);
   add_traffic(r.initiator_traffic["npu.queue"], b.npu_queue.bus);

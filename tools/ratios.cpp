@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <sstream>
@@ -39,8 +40,15 @@ std::uint64_t dram_bytes(const Report& report) {
 std::string RatioLayer::reason() const {
   if (reference_cycles > 0 && bound_cycles > reference_cycles)
     return fmt::format("its {} bound alone is {:.2f} times the reference", bound, bound_cycles / reference_cycles);
-  if (bound_ratio() > kCloseToBound)
-    return fmt::format("waits {:.0f} cycles beyond its bound", static_cast<double>(cycles) - bound_cycles);
+  if (bound_ratio() > kCloseToBound) {
+    const double beyond = static_cast<double>(cycles) - bound_cycles;
+    std::array<std::pair<double, const char*>, 3> work = {{{bounds.compute, "computation"}, {bounds.sram, "SRAM"}, {bounds.dram, "DRAM"}}};
+    std::sort(work.rbegin(), work.rend());
+    // What keeps it longer is at most its second largest bound, or there is time in which nothing of its own happens.
+    if (beyond <= work[1].first)
+      return fmt::format("{:.0f} cycles beyond its bound: {} and {} do not overlap", beyond, work[0].second, work[1].second);
+    return fmt::format("{:.0f} cycles beyond its bound: latency, pipeline fill and what its neighbours still move", beyond);
+  }
   return reference_cycles > 0 ? "close to its bound" : "the reference has no such layer";
 }
 
@@ -119,7 +127,7 @@ base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions optio
   for (const OpReport& op : report.ops) {
     if (op.engine == "cpu") ++out.on_cpu;
     if (op.engine != "npu" || op.own_cycles == 0) continue;
-    out.layers.push_back({op.index, op.kind, op.name, op.bounds.name(), op.own_cycles, op.bounds.cycles(), reference[op.index]});
+    out.layers.push_back({op.index, op.kind, op.name, op.bounds.name(), op.own_cycles, op.bounds.cycles(), reference[op.index], op.bounds});
   }
   return out;
 }

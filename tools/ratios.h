@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tools/bounds.h"
 #include "tools/anchors.h"
 #include "tools/report.h"
 
@@ -19,6 +20,7 @@ struct RatioLayer {
   std::uint64_t cycles = 0;    ///< its share of the NPU's time
   double bound_cycles = 0;     ///< the largest of its bounds
   double reference_cycles = 0;
+  Bounds bounds{};             ///< all of them
   /// Cycles over the reference's.
   double excess() const { return static_cast<double>(cycles) - reference_cycles; }
   double bound_ratio() const { return bound_cycles > 0 ? static_cast<double>(cycles) / bound_cycles : 0; }

@@ -31,10 +31,18 @@ std::int64_t most_rows(const Stripes& stripes, std::size_t stage) {
   return most;
 }
 
-class Program {
+// Those in which the stage makes anything.
+std::int64_t stripes_of(const Stripes& stripes, std::size_t stage) {
+  return std::count_if(stripes.rows.begin(), stripes.rows.end(),
+                       [&](const auto& rows) { return rows[stage].end > rows[stage].begin; });
+}
+
+}  // namespace
+
+class CascadePlanner::Search {
  public:
-  Program(const CascadeProblem& problem, KernelCosts& costs, std::int64_t limit)
-      : p_(problem), costs_(costs), limit_(limit), n_(problem.kernels.size()) {
+  Search(CascadeProblem problem, KernelCosts& costs, std::int64_t most)
+      : p_(std::move(problem)), costs_(costs), n_(p_.kernels.size()), choices_(n_) {
     for (std::size_t k = 0; k < n_; ++k) {
       stages_.push_back(stage_of(p_.graph, p_.options.numerics, p_.kernels[k]));
       for (const TensorId id : p_.kernels[k].reads)
@@ -42,20 +50,27 @@ class Program {
       for (const TensorId id : p_.kernels[k].writes)
         lives_.try_emplace(p_.root(id), k, k).first->second.second = k;
     }
-  }
-
-  std::vector<Run> run() {
-    // best_[k][b]: kernels before k done, kernel k - 1's output in the fast arena if b.
-    best_.assign(n_ + 1, {Entry{}, Entry{}});
-    best_[0][0] = best_[0][1] = {0, {}, 0};
     for (std::size_t first = 0; first < n_; ++first)
       for (std::size_t count = 1; count <= kLongest && first + count <= n_; ++count) {
         if (count > 1 && !joins(first, count)) break;
         if (count == 1)
-          consider({first, 1, 0}, {}, {});
+          add({first, 1, 0}, 0, {});
         else
-          cascades(first, count);
+          add_cascades(first, count, most);
       }
+  }
+
+  std::vector<Run> run(std::int64_t limit) {
+    // best_[k][b]: kernels before k done, kernel k - 1's output in the fast arena if b.
+    best_.assign(n_ + 1, {Entry{}, Entry{}});
+    best_[0][0] = best_[0][1] = {0, {}, 0};
+    for (std::size_t first = 0; first < n_; ++first) {
+      std::size_t full = 0;  // cascades of so many kernels have rings beyond the limit, with more rows too
+      for (Choice& choice : choices_[first]) {
+        if (choice.rings > limit) full = choice.run.count;
+        if (choice.run.count != full) consider(choice, limit);
+      }
+    }
     std::vector<Run> out;
     int b = best_[n_][1].cost <= best_[n_][0].cost;
     for (std::size_t k = n_; k > 0;) {
@@ -73,6 +88,16 @@ class Program {
     Run run;
     int before = 0;
   };
+  // A run that may be taken.
+  struct Choice {
+    Run run;
+    std::vector<std::pair<std::int64_t, std::int64_t>> rows;  // of each kernel's output that a stripe makes at most; stripes
+    std::int64_t rings = 0;          // bytes
+    std::int64_t in = 0, out = 0;    // bytes of the output before it, if that is still read, and of its own
+    std::int64_t others = 0;         // bytes of tensors alive beside those
+    // By whether its input and its output are in the fast arena; negative: not worked out yet.
+    std::array<std::array<double, 2>, 2> cycles{{{-1, -1}, {-1, -1}}};
+  };
 
   // Kernel first + count - 1 may be the next stage; all that are not last must live in rings.
   bool joins(std::size_t first, std::size_t count) const {
@@ -85,7 +110,7 @@ class Program {
     return true;
   }
 
-  void cascades(std::size_t first, std::size_t count) {
+  void add_cascades(std::size_t first, std::size_t count, std::int64_t most) {
     if (!closed(first, count)) return;
     std::vector<CascadeStage> stages;
     for (std::size_t k = first; k < first + count; ++k) stages.push_back(*stages_[k]);
@@ -97,9 +122,18 @@ class Program {
       for (const CascadeStage& stage : stages)
         if (const auto it = stripes.rings.find(stage.output); it != stripes.rings.end())
           rings += align_up(std::min(it->second, stage.height) * stage.row_bytes, kAlign);
-      if (rings > limit_) break;
-      consider({first, count, step}, stages, stripes, rings);
+      if (rings > most) break;
+      std::vector<std::pair<std::int64_t, std::int64_t>> rows;
+      for (std::size_t i = 0; i < count; ++i) rows.emplace_back(most_rows(stripes, i), stripes_of(stripes, i));
+      add({first, count, step}, rings, std::move(rows));
     }
+  }
+
+  void add(const Run& run, std::int64_t rings, std::vector<std::pair<std::int64_t, std::int64_t>> rows) {
+    const TensorId before = run.first ? output(run.first - 1) : kNoTensor;
+    const bool before_lives = before != kNoTensor && lives_.at(before).second >= run.first;
+    choices_[run.first].push_back({run, std::move(rows), rings, before_lives ? bytes(before) : 0,
+                                   bytes(output(run.first + run.count - 1)), beside(run, before)});
   }
 
   // Room that a tensor takes in an arena.
@@ -116,57 +150,65 @@ class Program {
     return sum;
   }
 
-  void consider(const Run& run, const std::vector<CascadeStage>& stages, const Stripes& stripes, std::int64_t rings = 0) {
+  double cycles(Choice& choice, int before, int after) {
+    double& known = choice.cycles[static_cast<std::size_t>(before)][static_cast<std::size_t>(after)];
+    if (known >= 0) return known;
+    const Run& run = choice.run;
     const std::size_t last = run.first + run.count - 1;
-    const TensorId before = run.first ? output(run.first - 1) : kNoTensor, after = output(last);
-    const std::int64_t in = before == kNoTensor ? 0 : bytes(before), out = bytes(after);
-    const bool before_lives = before != kNoTensor && lives_.at(before).second >= run.first;
-    const std::int64_t others = beside(run, before);
-    const bool external_sram = p_.options.io == IoPlacement::kSram;
+    known = 0;
+    for (std::size_t k = run.first; k <= last; ++k) {
+      const bool in = k > run.first || before, out = k < last || after;
+      if (choice.rows.empty()) {
+        known += costs_.cycles(p_.kernels[k], 0, in, out);
+      } else {
+        const auto [rows, stripes] = choice.rows[k - run.first];
+        known += costs_.striped(p_.kernels[k], rows, stages_[k]->height, stripes, in, out);
+      }
+    }
+    return known;
+  }
+
+  void consider(Choice& choice, std::int64_t limit) {
+    const Run& run = choice.run;
+    const bool external = p_.external(output(run.first + run.count - 1)), external_sram = p_.options.io == IoPlacement::kSram;
     for (int b = 0; b < 2; ++b)
       for (int a = 0; a < 2; ++a) {
-        if (p_.external(after) && a != external_sram) continue;  // not ours to choose
-        const std::int64_t own = rings + (b && before_lives ? in : 0) + (a ? out : 0);
-        if (own > limit_ || best_[run.first][b].cost == kNever) continue;
-        double cost = best_[run.first][b].cost;
+        if (external && a != external_sram) continue;  // not ours to choose
+        const std::int64_t own = choice.rings + (b ? choice.in : 0) + (a ? choice.out : 0);
+        if (own > limit || best_[run.first][static_cast<std::size_t>(b)].cost == kNever) continue;
+        double cost = best_[run.first][static_cast<std::size_t>(b)].cost;
         // What does not fit beside the run leaves for the slow arena and comes back.
-        if (own + others > limit_)
-          cost += 2 * static_cast<double>(std::min(others, own + others - limit_)) /
+        if (own + choice.others > limit)
+          cost += 2 * static_cast<double>(std::min(choice.others, own + choice.others - limit)) /
                   p_.options.memory.dram_bytes_per_cycle / static_cast<double>(std::max<std::size_t>(1, run.count));
-        const auto in_sram = [&](std::size_t k) { return k > run.first || (before == kNoTensor ? first_in_sram(run.first) : b); };
-        for (std::size_t k = run.first; k <= last; ++k) {
-          const bool out_sram = k < last || a;
-          if (stages.empty()) {
-            cost += costs_.cycles(p_.kernels[k], 0, in_sram(k), out_sram);
-          } else {
-            const std::int64_t rows = most_rows(stripes, k - run.first);
-            cost += costs_.cycles(p_.kernels[k], rows, in_sram(k), out_sram) *
-                    static_cast<double>(stages[k - run.first].height) / static_cast<double>(rows);
-          }
-        }
-        Entry& entry = best_[last + 1][a];
+        cost += cycles(choice, run.first ? b : first_in_sram(0, limit), a);
+        Entry& entry = best_[run.first + run.count][static_cast<std::size_t>(a)];
         if (cost < entry.cost) entry = {cost, run, b};
       }
   }
 
   // The operands of a kernel with no other before it in the group.
-  bool first_in_sram(std::size_t k) const {
+  bool first_in_sram(std::size_t k, std::int64_t limit) const {
     for (const TensorId id : p_.kernels[k].reads)
       if (!p_.graph.tensor(id).constant && p_.external(id)) return p_.options.io == IoPlacement::kSram;
-    return p_.others.empty() || p_.others[0] <= limit_;
+    return p_.others.empty() || p_.others[0] <= limit;
   }
   TensorId output(std::size_t k) const { return p_.root(p_.kernels[k].writes.back()); }
 
-  const CascadeProblem& p_;
+  const CascadeProblem p_;
   KernelCosts& costs_;
-  const std::int64_t limit_;
   const std::size_t n_;
   std::vector<std::optional<CascadeStage>> stages_;
   std::map<TensorId, std::pair<std::size_t, std::size_t>> lives_;  // written by a kernel, last read by one
+  std::vector<std::vector<Choice>> choices_;                       // by first kernel
   std::vector<std::array<Entry, 2>> best_;
 };
 
-}  // namespace
+CascadePlanner::CascadePlanner(CascadeProblem problem, KernelCosts& costs, std::int64_t most)
+    : search_(std::make_unique<Search>(std::move(problem), costs, most)) {}
+CascadePlanner::~CascadePlanner() = default;
+CascadePlanner::CascadePlanner(CascadePlanner&&) noexcept = default;
+std::vector<Run> CascadePlanner::runs(std::int64_t limit) { return search_->run(limit); }
 
 std::vector<Run> single_runs(std::size_t kernels) {
   std::vector<Run> out;
@@ -177,6 +219,22 @@ std::vector<Run> single_runs(std::size_t kernels) {
 double KernelCosts::cycles(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram) {
   const auto [it, missing] = known_.try_emplace({kernel.main, rows, in_sram, out_sram}, 0);
   if (missing) it->second = estimate(kernel, rows, in_sram, out_sram);
+  return it->second;
+}
+
+double KernelCosts::striped(const Kernel& kernel, std::int64_t rows, std::int64_t height, std::int64_t stripes, bool in_sram,
+                            bool out_sram) {
+  const double share = static_cast<double>(height) / static_cast<double>(rows);
+  return cycles(kernel, rows, in_sram, out_sram) * share +
+         std::max(0.0, static_cast<double>(stripes) - share) * weight_cycles(kernel);
+}
+
+double KernelCosts::weight_cycles(const Kernel& kernel) {
+  const auto [it, missing] = weights_.try_emplace(kernel.main, 0);
+  if (missing)
+    if (const auto s = fused_window(graph_, options_.numerics, kernel); s && s->has_weights())
+      it->second = static_cast<double>(s->oc * s->kh * s->kw * (s->kind == WindowKind::kConv ? s->ic : 1)) /
+                   options_.memory.dram_bytes_per_cycle;
   return it->second;
 }
 
@@ -195,10 +253,6 @@ double KernelCosts::estimate(const Kernel& kernel, std::int64_t rows, bool in_sr
   return kStartCycles + share * std::max({in * rates.ifm_per_byte, out * rates.ofm_per_byte, out / options_.npu.vec.ew_lanes});
 }
 
-std::vector<Run> plan_runs(const CascadeProblem& problem, KernelCosts& costs, std::int64_t limit) {
-  return Program(problem, costs, limit).run();
-}
-
 double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const std::vector<Run>& runs,
                    KernelCosts& costs, const std::function<bool(TensorId)>& in_sram) {
   double sum = 0;
@@ -214,8 +268,7 @@ double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kern
       if (run.count == 1) {
         sum += costs.cycles(kernel, 0, in, out);
       } else {
-        const std::int64_t rows = most_rows(stripes, i);
-        sum += costs.cycles(kernel, rows, in, out) * static_cast<double>(stages[i].height) / static_cast<double>(rows);
+        sum += costs.striped(kernel, most_rows(stripes, i), stages[i].height, stripes_of(stripes, i), in, out);
       }
     }
   }

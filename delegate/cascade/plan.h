@@ -5,9 +5,11 @@
 // alive at once; the caller plans the memory for several assumed limits and keeps the cheapest outcome.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -21,6 +23,7 @@ namespace deputy::delegate {
 struct Run {
   std::size_t first = 0, count = 1;
   std::int64_t step = 0;  ///< rows of the last kernel's output that a stripe makes; cascades only
+  auto operator<=>(const Run&) const = default;
 };
 /// One run for each kernel.
 std::vector<Run> single_runs(std::size_t kernels);
@@ -32,13 +35,17 @@ class KernelCosts {
       : graph_(graph), options_(options), tilings_(tilings) {}
   /// `rows`: of the output, 0: all.
   double cycles(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram);
+  /// All `height` rows in `stripes` stripes of at most `rows`: the weights come with every stripe, however few rows it has.
+  double striped(const Kernel& kernel, std::int64_t rows, std::int64_t height, std::int64_t stripes, bool in_sram, bool out_sram);
 
  private:
+  double weight_cycles(const Kernel& kernel);
   double estimate(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram);
   const Graph& graph_;
   const CompileOptions& options_;
   TilingCache& tilings_;
   std::map<std::tuple<std::size_t, std::int64_t, bool, bool>, double> known_;
+  std::map<std::size_t, double> weights_;  // by main operator
 };
 
 /// What the memory plan allows for: kernels of one group and the tensors that are alive beside them.
@@ -54,8 +61,20 @@ struct CascadeProblem {
   /// Bytes of tensors alive during each kernel that none of the kernels writes.
   std::vector<std::int64_t> others;
 };
-/// The cheapest runs if tensors alive at once are in the fast arena up to `limit` bytes.
-std::vector<Run> plan_runs(const CascadeProblem& problem, KernelCosts& costs, std::int64_t limit);
+/// The search. Everything that does not depend on the assumed limit is worked out once.
+class CascadePlanner {
+ public:
+  /// `most`: the largest limit that will be asked for. `costs` must outlive the planner.
+  CascadePlanner(CascadeProblem problem, KernelCosts& costs, std::int64_t most);
+  ~CascadePlanner();
+  CascadePlanner(CascadePlanner&&) noexcept;
+  /// The cheapest runs if tensors alive at once are in the fast arena up to `limit` bytes.
+  std::vector<Run> runs(std::int64_t limit);
+
+ private:
+  class Search;
+  std::unique_ptr<Search> search_;
+};
 
 /// The cycles of all runs of a group when `in_sram` says which tensors are in the fast arena.
 double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels,

@@ -1,31 +1,14 @@
 // Chooses how to cut a window operator: every candidate is bounded by its compute cycles and the
-// bytes it moves, and the best few are timed by walking their tiles through the three queues.
+// bytes it moves, and the best few are timed by walking their tiles through the three queues (tile_cost.h). Without the
+// search, the first tile that fits in a fixed order.
 #pragma once
 
 #include <map>
 #include <optional>
 
-#include "arch/npu_config.h"
-#include "delegate/codegen/window.h"
-#include "delegate/compile.h"
+#include "delegate/codegen/tile_cost.h"
 
 namespace deputy::delegate {
-
-/// What transfers cost the queues, in NPU cycles.
-struct TransferRates {
-  double weights_per_byte = 0.25;  ///< cycles; of a decoded byte where weights are packed
-  double params_per_byte = 0.25;
-  double ifm_per_byte = 0.25, ofm_per_byte = 0.25;
-  double weights_setup = 40, ifm_setup = 40, ofm_setup = 40;  ///< cycles of a LOAD or STORE beside its bytes
-  double weights_run = 8, ifm_run = 8, ofm_run = 8;  ///< of each stretch that is contiguous in memory
-  double command = 30;  ///< cycles to fetch and decode one instruction
-  auto operator<=>(const TransferRates&) const = default;
-};
-TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);
-
-/// Cycles of the operator under a tiling, if it started on an idle NPU.
-double estimate_cycles(const WindowShape& shape, const Tiling& tiling, const arch::NpuConfig& npu,
-                       const TransferRates& rates);
 
 /// A tiling that the search timed.
 struct TimedTiling {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/check.h"
 #include "delegate/codegen/hazards.h"
@@ -32,6 +33,7 @@ class Emitter {
           load.done = true;
           fill_gap(load.rest, s);
           emit(load.rest, load.tag);
+          load.emitted = true;
           continue;
         }
         fill_gap(instruction.op, s);
@@ -47,10 +49,13 @@ class Emitter {
     arch::Operation rest;  // what has not been emitted
     std::uint16_t tag = 0;
     std::size_t since = 0;  // the first section that may emit it
-    bool done = false;
+    std::ptrdiff_t table = -1;  // the early load that brings its code table
+    bool done = false;     // emitted, or about to be
+    bool emitted = false;
   };
 
   void relocate(const SpmPlan& plan) {
+    std::map<std::uint32_t, std::ptrdiff_t> last;  // early load into an address
     for (std::size_t s = 0; s < sections_.size(); ++s)
       for (SectionInstruction& instruction : sections_[s].code) {
         const Section& section = sections_[s];
@@ -59,9 +64,15 @@ class Emitter {
           const std::size_t b = buffer_of(section, address);
           address = static_cast<std::uint32_t>(plan.places[s][b].address + address - section.buffers[b].address);
         });
-        if (instruction.early_buffer >= 0)
-          early_.push_back({instruction.op, instruction.tag,
-                            plan.places[s][static_cast<std::size_t>(instruction.early_buffer)].since});
+        if (instruction.early_buffer < 0) continue;
+        EarlyLoad load{instruction.op, instruction.tag,
+                       plan.places[s][static_cast<std::size_t>(instruction.early_buffer)].since};
+        if (const auto* weights = std::get_if<arch::LoadWeights>(&load.rest))
+          if (!weights->fixed_code) load.table = last.at(weights->table_addr);
+        std::visit([&]<class T>(const T& op) {
+          if constexpr (requires { op.spm_addr; }) last[op.spm_addr] = static_cast<std::ptrdiff_t>(early_.size());
+        }, load.rest);
+        early_.push_back(std::move(load));
       }
   }
 
@@ -78,14 +89,17 @@ class Emitter {
     timer_.add(op, waits, words_.size() - before);
   }
 
-  // Cycles that the load queue could do without `next`: until its operands are there, and until the computation
-  // queued before it leaves just the time to load it.
+  // Cycles that DRAM could give to something else before the load queue comes to `next`. Loads complete in order, so
+  // what goes before `next` must be there by the time that its data are needed: when its own operands are free and
+  // the computation queued before it is over.
   double gap_before(const arch::Operation& next) {
-    const auto* load = std::get_if<arch::Load>(&next);
-    if (!load) return 0;
-    const double latest =
-        std::max(timer_.ready(hazards_.peek(next)), timer_.compute_free() - timer_.duration(*load));
-    return latest - std::max(timer_.load_free(), timer_.dispatched());
+    if (std::get_if<arch::Store>(&next)) return 0;
+    const auto moved = moved_bytes(next, options_.io);
+    if (!moved) return 0;
+    const double ready = timer_.ready(hazards_.peek(next));
+    double latest = std::max(ready, timer_.compute_free() - timer_.duration(*moved));
+    if (!moved->constants) latest = std::max(ready + timer_.duration(*moved), timer_.compute_free());
+    return latest - std::max(timer_.constants_free(), timer_.dispatched());
   }
 
   void fill_gap(const arch::Operation& next, std::size_t section) {
@@ -95,7 +109,7 @@ class Emitter {
       EarlyLoad& load = early_[i];
       if (load.done) continue;
       if (load.since > section + kAhead) break;
-      if (load.since > section) continue;
+      if (load.since > section || (load.table >= 0 && !early_[static_cast<std::size_t>(load.table)].emitted)) continue;
       const double gap = gap_before(next);
       if (gap <= 0 || !emit_part(load, gap)) return;
     }
@@ -103,18 +117,18 @@ class Emitter {
 
   // As much of the load as the gap has time for; false when that is nothing or not all.
   bool emit_part(EarlyLoad& early, double gap) {
-    auto* load = std::get_if<arch::Load>(&early.rest);
-    if (!load) return false;
-    if (timer_.duration(*load) <= gap) {
+    const auto moved = moved_bytes(early.rest, options_.io);
+    if (!moved) return false;
+    if (timer_.occupancy(*moved) <= gap) {
       emit(early.rest, early.tag);
-      return early.done = true;
+      return early.done = early.emitted = true;
     }
-    if (load->rows != 1 || load->planes != 1) return false;
+    auto* load = std::get_if<arch::Load>(&early.rest);
+    if (!load || load->rows != 1 || load->planes != 1) return false;
     arch::Load piece = *load;
     const double rate = options_.memory.dram_bytes_per_cycle;
     const auto burst = static_cast<std::uint64_t>(options_.memory.dram_burst_bytes);
-    piece.row_bytes = 1;
-    const double room = (gap - timer_.duration(piece)) * rate;
+    const double room = (gap - timer_.occupancy({.bytes = 1})) * rate;
     if (room < kSmallestPiece) return false;
     // Ends where a burst of the memory does, so that none is moved twice.
     const std::uint64_t end = (load->mem_offset + static_cast<std::uint64_t>(room)) / burst * burst;

@@ -8,24 +8,33 @@
 
 namespace deputy::delegate {
 
-bool StreamTimer::in_sram(const arch::Transfer& t) const {
-  return region_in_sram(static_cast<arch::Region>(t.region), io_);
+std::optional<MovedBytes> moved_bytes(const arch::Operation& op, IoPlacement io) {
+  MovedBytes out;
+  const auto from = [&](std::uint32_t number) {
+    const auto region = static_cast<arch::Region>(number);
+    out.sram = region_in_sram(region, io), out.constants = region == arch::Region::kConstants;
+  };
+  if (const auto* weights = std::get_if<arch::LoadWeights>(&op)) {
+    from(weights->region);
+    out.bytes = static_cast<double>(weights->stream_bytes), out.decoded = static_cast<double>(weights->bytes);
+    return out;
+  }
+  const arch::Transfer* transfer = std::get_if<arch::Load>(&op);
+  if (!transfer) transfer = std::get_if<arch::Store>(&op);
+  if (!transfer) return std::nullopt;
+  from(transfer->region);
+  out.stretches = static_cast<double>(transfer->rows) * transfer->planes, out.bytes = static_cast<double>(transfer->row_bytes);
+  return out;
 }
 
-// A row is a stretch of its own: whole bursts of a DRAM, and at best one latency for `outstanding` of them.
-double StreamTimer::row_cycles(const arch::Transfer& t) const {
-  if (in_sram(t))
-    return std::max(t.row_bytes / memory_.sram_bytes_per_cycle,
-                    memory_.sram_latency_cycles / npu_.dma.outstanding);
-  const double bursts = std::ceil(t.row_bytes / memory_.dram_burst_bytes);
-  return std::max(bursts * memory_.dram_burst_bytes / memory_.dram_bytes_per_cycle,
-                  memory_.dram_latency_cycles / npu_.dma.outstanding);
-}
-
-double StreamTimer::duration(const arch::Transfer& t) const {
-  const double rows = static_cast<double>(t.rows) * t.planes;
-  return npu_.dma.issue_cycles + (in_sram(t) ? memory_.sram_latency_cycles : memory_.dram_latency_cycles) +
-         rows * row_cycles(t);
+// A row is a stretch of its own: whole bursts of a DRAM, and at best one latency for `outstanding` of them. The decoder
+// keeps the port when it is slower.
+double StreamTimer::occupancy(const MovedBytes& moved) const {
+  double stretch = moved.bytes / memory_.sram_bytes_per_cycle;
+  if (!moved.sram)
+    stretch = std::ceil(moved.bytes / memory_.dram_burst_bytes) * memory_.dram_burst_bytes / memory_.dram_bytes_per_cycle;
+  stretch = std::max(stretch, latency(moved.sram) / npu_.dma.outstanding);
+  return npu_.dma.issue_cycles + std::max(moved.stretches * stretch, moved.decoded / npu_.wdec.bytes_per_cycle);
 }
 
 double StreamTimer::ready(const Waits& waits) const {
@@ -36,35 +45,43 @@ double StreamTimer::ready(const Waits& waits) const {
   return at;
 }
 
-double StreamTimer::end() const { return *std::max_element(free_.begin(), free_.end()); }
+// Returns when it completes.
+double StreamTimer::transfer(std::size_t queue, const MovedBytes& moved, double start) {
+  const std::size_t port = queue == 2 ? 2 : moved.constants;
+  const double set_up = start + npu_.dma.issue_cycles;
+  const double sent = std::max(set_up, port_free_[port]) + occupancy(moved) - npu_.dma.issue_cycles;
+  // A load of constants leaves the front end when its port takes it, the others when their last request has left.
+  front_[queue] = port == 1 ? std::max(set_up, port_free_[port]) : sent;
+  port_free_[port] = sent;
+  double end = std::max(sent + latency(moved.sram), last_end(queue));
+  if (moved.decoded > 0) {
+    const double slowest = std::max(set_up, decoder_free_) + npu_.wdec.setup_cycles + moved.decoded / npu_.wdec.bytes_per_cycle;
+    end = decoder_free_ = std::max(end, slowest);
+  }
+  return end;
+}
 
 void StreamTimer::add(const arch::Operation& op, const Waits& waits, std::size_t words) {
   // Commands come over the DRAM's channel, ahead of their use and between other transfers.
   const double fetch = static_cast<double>(words) * 4 / memory_.dram_bytes_per_cycle;
   fetched_ += fetch;
-  channel_free_[1] += fetch;
+  port_free_[1] += fetch;
   dispatch_ = std::max(dispatch_, fetched_) + npu_.ctrl.decode_cycles;
   const arch::Queue name = std::visit([](const auto& o) { return o.kQueue; }, op);
   if (name == arch::Queue::kControl) return;
   const auto queue = static_cast<std::size_t>(static_cast<int>(name) - static_cast<int>(arch::Queue::kLoad));
-  const auto depth = static_cast<std::size_t>(npu_.ctrl.queue_depth);
-  if (starts_[queue].size() >= depth)
-    dispatch_ = std::max(dispatch_, starts_[queue][starts_[queue].size() - depth]);
+  const auto depth = static_cast<std::size_t>(npu_.ctrl.queue_depth), window = static_cast<std::size_t>(npu_.dma.outstanding);
+  std::vector<double>& ends = ends_[queue];
+  if (ends.size() >= depth) dispatch_ = std::max(dispatch_, starts_[queue][ends.size() - depth]);
 
-  double start = std::max({free_[queue], ready(waits), dispatch_}), end = start;
-  const arch::Transfer* transfer = std::get_if<arch::Load>(&op);
-  if (!transfer) transfer = std::get_if<arch::Store>(&op);
-  if (transfer) {
-    double& channel = channel_free_[!in_sram(*transfer)];
-    const double rows = static_cast<double>(transfer->rows) * transfer->planes;
-    const double latency = in_sram(*transfer) ? memory_.sram_latency_cycles : memory_.dram_latency_cycles;
-    channel = std::max(channel, start + npu_.dma.issue_cycles) + rows * row_cycles(*transfer);
-    end = channel + latency;
+  double start = std::max({front_[queue], ready(waits), dispatch_}), end = start;
+  if (const auto moved = moved_bytes(op, io_)) {
+    if (ends.size() >= window) start = std::max(start, ends[ends.size() - window]);
+    end = transfer(queue, *moved, start);
   } else {
-    end = start + static_cast<double>(arch::compute_cost(op, npu_).cycles);
+    end = front_[queue] = start + static_cast<double>(arch::compute_cost(op, npu_).cycles);
   }
-  starts_[queue].push_back(start), ends_[queue].push_back(end);
-  free_[queue] = end;
+  starts_[queue].push_back(start), ends.push_back(end);
 }
 
 }  // namespace deputy::delegate

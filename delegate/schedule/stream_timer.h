@@ -1,10 +1,13 @@
 // When the instructions of a stream would run: the three queues, the command processor that feeds them and the
-// two memory channels, by the formulas the NPU model follows. Contention within a transfer is not modelled, so a
-// time is an estimate; the compiler only chooses by it.
+// ports to the two memories, by the formulas the NPU model follows. Contention between the ports is not modelled (in
+// program order a store comes before loads that run long before it), so a time is an estimate; the compiler only
+// chooses by it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "arch/isa.h"
@@ -14,6 +17,16 @@
 
 namespace deputy::delegate {
 
+/// The memory side of a transfer.
+struct MovedBytes {
+  bool sram = false;
+  bool constants = false;      ///< loads of constants have a port of their own
+  double stretches = 1;        ///< contiguous each
+  double bytes = 0;            ///< of one stretch
+  double decoded = 0;          ///< bytes out of the weight decoder; 0: not through it
+};
+std::optional<MovedBytes> moved_bytes(const arch::Operation& op, IoPlacement io);
+
 class StreamTimer {
  public:
   StreamTimer(const arch::NpuConfig& npu, const MemoryEstimate& memory, IoPlacement io = IoPlacement::kArena)
@@ -22,29 +35,32 @@ class StreamTimer {
   /// Takes the next instruction of the stream. `words`: its encoded length.
   void add(const arch::Operation& op, const Waits& waits, std::size_t words);
 
-  /// When the load queue has finished all it has been given, in NPU cycles.
-  double load_free() const { return free_[0]; }
-  double compute_free() const { return free_[1]; }
-  double end() const;
+  /// When a load of constants could be sent, as far as the load queue and its port are concerned, in NPU cycles.
+  double constants_free() const { return std::max(front_[0], port_free_[1]); }
+  double compute_free() const { return last_end(1); }
+  double end() const { return std::max({last_end(0), last_end(1), last_end(2)}); }
   /// When an instruction with these waits could start at the earliest, its queue apart.
   double ready(const Waits& waits) const;
   /// When an instruction added now would reach a queue.
   double dispatched() const { return dispatch_; }
-  /// Cycles that a transfer keeps its queue busy when nothing disturbs it.
-  double duration(const arch::Transfer& transfer) const;
+  /// Cycles that a transfer keeps its port busy when nothing disturbs it, set-up included.
+  double occupancy(const MovedBytes& moved) const;
+  /// From its start to its completion.
+  double duration(const MovedBytes& moved) const { return occupancy(moved) + latency(moved.sram); }
 
  private:
-  bool in_sram(const arch::Transfer& transfer) const;
-  double row_cycles(const arch::Transfer& transfer) const;
+  double latency(bool sram) const { return sram ? memory_.sram_latency_cycles : memory_.dram_latency_cycles; }
+  double last_end(std::size_t queue) const { return ends_[queue].empty() ? 0 : ends_[queue].back(); }
+  double transfer(std::size_t queue, const MovedBytes& moved, double start);
 
   const arch::NpuConfig npu_;
   const MemoryEstimate memory_;
   const IoPlacement io_;
-  std::array<double, 3> free_{};                 ///< by queue: load, compute, store
+  std::array<double, 3> front_{};                ///< by queue: when the next instruction may start
+  std::array<double, 3> port_free_{};            ///< loads, loads of constants, stores
   std::array<std::vector<double>, 3> ends_;      ///< by queue and sequence number
   std::array<std::vector<double>, 3> starts_;
-  std::array<double, 2> channel_free_{};         ///< SRAM, DRAM
-  double dispatch_ = 0, fetched_ = 0;
+  double decoder_free_ = 0, dispatch_ = 0, fetched_ = 0;
 };
 
 }  // namespace deputy::delegate

@@ -17,12 +17,13 @@ using sc_core::sc_time, sc_core::sc_time_stamp;
 TestMemory::TestMemory(sc_core::sc_module_name name, sc_time cycle, bool blocking)
     : sc_module(name),
       load("load"),
+      load_constants("load_constants"),
       store("store"),
       command("command"),
       bytes(kMemoryBytes),
       cycle_(cycle),
       blocking_(blocking) {
-  for (auto* socket : {&load, &store, &command})
+  for (auto* socket : {&load, &load_constants, &store, &command})
     socket->register_b_transport(this, &TestMemory::transport);
 }
 
@@ -61,6 +62,7 @@ Bench::Bench(sc_core::sc_module_name name, const Options& options, std::function
       registers_("registers") {
   registers_.bind(npu.registers);
   npu.load_port.socket.bind(memory.load);
+  npu.load_constants_port.socket.bind(memory.load_constants);
   npu.store_port.socket.bind(memory.store);
   npu.command_port.socket.bind(memory.command);
   npu.on_interrupt([this](bool level) {

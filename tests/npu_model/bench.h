@@ -23,7 +23,7 @@ class TestMemory : public sc_core::sc_module {
  public:
   TestMemory(sc_core::sc_module_name name, sc_core::sc_time cycle, bool blocking);
 
-  tlm_utils::simple_target_socket<TestMemory> load, store, command;
+  tlm_utils::simple_target_socket<TestMemory> load, load_constants, store, command;
   std::vector<std::uint8_t> bytes;
   std::uint64_t bad_address = ~std::uint64_t{0};  ///< a transaction that touches this byte fails
   std::uint64_t transactions = 0, null_transactions = 0, moved_bytes = 0;

@@ -48,7 +48,7 @@ std::string table_text(const Comparison& c) {
       out += fmt::format("\n{} is {:.2f} times the reference; what costs most\n{}", r.anchor.label, r.ratio(), layer_table(r.costly(), kLayersShown));
     if (const auto far = r.far_from_bound(); !far.empty())
       out += fmt::format("\n{}: layers above {:.2f} times a bound of over {:.0f} cycles\n{}", r.anchor.label, kCloseToBound, kWorthBounding,
-                         layer_table(far, kLayersShown));
+                         layer_table(far, far.size()));
   }
   return out;
 }
