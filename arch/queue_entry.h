@@ -32,7 +32,8 @@ struct TimelinePoint {
     using base::Field;
     v(s.used, Field{.name = "used", .doc = "1: this point counts", .bits = 1});
     v(s.timeline, Field{.name = "timeline", .doc = "which timeline", .bits = 8, .max = 15});
-    v(s.value, Field{.name = "value", .doc = "value to reach or to set", .bits = 64});
+    // All 64 bits count; first_bad_field() reads a field's value as signed.
+    v(s.value, Field{.name = "value", .doc = "value to reach or to set", .bits = 64, .is_signed = true, .min = -9.3e18, .max = 9.3e18});
   }
 };
 

@@ -29,7 +29,11 @@ FakePort::FakePort(const arch::NpuConfig& npu) : npu_(npu) {
 }
 
 void FakePort::after(std::uint64_t delay_ps, std::function<void()> event) {
-  events_.emplace(now_ + delay_ps, std::move(event));
+  events_.emplace(now_ + delay_ps, Event{std::nullopt, std::move(event)});
+}
+
+void FakePort::after(Device engine, std::uint64_t delay_ps, std::function<void()> event) {
+  events_.emplace(now_ + delay_ps, Event{engine, std::move(event)});
 }
 
 void FakePort::set(Device device, std::uint32_t offset, std::uint32_t value) {
@@ -112,7 +116,7 @@ void FakePort::write_controller(std::uint32_t offset, std::uint32_t value) {
 
 void FakePort::reset_device(Device device) {
   devices_[device].reset();
-  events_.clear();
+  std::erase_if(events_, [&](const auto& e) { return e.second.engine.value_or(device) == device; });
   if (device != kNpu) return;
   const auto& mac = npu_.mac;
   const auto bits = [](std::int32_t value, int shift) {
@@ -140,7 +144,8 @@ void FakePort::update_lines() {
                                 << static_cast<int>(arch::IrqLine::kDmaQueue) |
                             level(kSync, arch::sync_reg::kIrqStatus, arch::sync_reg::kIrqEnable)
                                 << static_cast<int>(arch::IrqLine::kSync);
-  const std::uint32_t rising = raw & ~intc.get(intc_reg::kRaw) & intc.get(intc_reg::kEnable);
+  std::uint32_t rising = raw & ~intc.get(intc_reg::kRaw) & intc.get(intc_reg::kEnable);
+  if (rising != 0 && filter_) rising &= filter_(rising);
   intc.set(intc_reg::kRaw, raw);
   if (!lose_interrupts_) intc.set(intc_reg::kPending, intc.get(intc_reg::kPending) | rising);
 }
@@ -148,7 +153,7 @@ void FakePort::update_lines() {
 void FakePort::run_events_until(std::uint64_t time) {
   while (!events_.empty() && events_.begin()->first <= time) {
     now_ = std::max(now_, events_.begin()->first);
-    const auto event = std::move(events_.begin()->second);
+    const auto event = std::move(events_.begin()->second.run);
     events_.erase(events_.begin());
     event();
   }

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arch/memory_map.h"
@@ -39,8 +40,10 @@ class FakePort : public HwPort {
   void on_write(Device device, std::uint32_t offset, Hook hook) {
     hooks_[{device, offset}] = std::move(hook);
   }
-  /// Calls `event` `delay_ps` from now; a reset of the NPU or the DMA engine drops all events.
+  /// Calls `event` `delay_ps` from now; a reset of the NPU or the DMA engine drops it.
   void after(std::uint64_t delay_ps, std::function<void()> event);
+  /// The same; only a reset or an abort of `engine` drops it.
+  void after(Device engine, std::uint64_t delay_ps, std::function<void()> event);
   /// Sets a device register, past all access rules; interrupt lines follow.
   void set(Device device, std::uint32_t offset, std::uint32_t value);
   std::uint32_t get(Device device, std::uint32_t offset) const {
@@ -50,6 +53,8 @@ class FakePort : public HwPort {
   void finish(Device device, std::uint32_t error = 0);
   /// While on, no edge of an interrupt line reaches the controller.
   void lose_interrupts(bool on) { lose_interrupts_ = on; }
+  /// Decides which of the rising lines (a bit each) reach the controller.
+  void filter_interrupts(std::function<std::uint32_t(std::uint32_t rising)> filter) { filter_ = std::move(filter); }
   void set_functional(bool on) { functional_ = on; }
   void limit_memory(MemoryKind kind, std::uint64_t bytes) {
     limit_[static_cast<int>(kind)] = bytes;
@@ -117,12 +122,14 @@ class FakePort : public HwPort {
   void write_queue(Device queue, std::uint32_t offset, std::uint32_t value, std::uint32_t before);
   void publish_timelines();
   void write_sync(std::uint32_t offset, std::uint32_t value);
-  arch::QueueEntry head(Device queue, std::uint32_t ring);
-  void run_queue(Device queue);
+  void run_queues();
+  bool run_queue(Device queue);
   bool run_head(Device queue, std::uint32_t ring);
   void start_job(Device queue, std::uint32_t ring, const arch::QueueEntry& entry);
   void end_entry(Device queue, std::uint32_t ring, const arch::QueueEntry& entry, bool success, std::uint32_t failure);
-  void halt(Device queue, std::uint32_t ring, std::uint32_t cause, std::uint32_t info);
+  void halt(Device queue, std::uint32_t ring, std::uint32_t cause, std::uint32_t info, std::uint64_t address = 0);
+  void stop_job(Device queue);
+  bool read_head(Device queue, std::uint32_t ring, arch::QueueEntry& entry);
   void signal(std::uint32_t timeline, std::uint64_t value);
   void fail(std::uint32_t timeline, std::uint32_t failure);
   bool end_job(Device engine, std::uint32_t error);
@@ -134,13 +141,19 @@ class FakePort : public HwPort {
   arch::NpuConfig npu_;
   std::vector<arch::RegisterFile> devices_;
   std::map<std::pair<Device, std::uint32_t>, Hook> hooks_;
-  std::multimap<std::uint64_t, std::function<void()>> events_;
+  struct Event {
+    std::optional<Device> engine;  ///< whose reset drops it; none: either's
+    std::function<void()> run;
+  };
+  std::multimap<std::uint64_t, Event> events_;
+  std::function<std::uint32_t(std::uint32_t)> filter_;
   std::map<std::uint64_t, std::vector<std::uint8_t>> blocks_;  ///< by address
   struct Running {
     std::uint32_t ring;
     arch::QueueEntry entry;
   };
-  std::map<Device, Running> running_;  ///< by queue
+  std::map<Device, Running> running_;         ///< by queue
+  std::map<Device, std::uint32_t> last_ring_;  ///< by queue: who had the engine last
   struct Timeline {
     std::uint64_t value = 0;
     std::uint32_t failure = 0;

@@ -1,5 +1,6 @@
 // Rings and timelines of the fake port: the rules of docs/queues.md without time.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 
@@ -57,38 +58,40 @@ void FakePort::write_sync(std::uint32_t offset, std::uint32_t value) {
         file.set(status, file.get(status) & ~(1u << t));
     }
   }
-  for (const Device q : {kNpuQueue, kDmaQueue}) run_queue(q);
+  run_queues();
 }
 
 // --- Rings ---------------------------------------------------------------------------------------------------------
 
 void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, std::uint32_t before) {
   arch::RegisterFile& file = devices_[q];
-  const Device engine = q == kNpuQueue ? kNpu : kDma;
   const auto state = [&](std::uint32_t ring) { return static_cast<RingState>(file.get(ring_at(queue::kRing0Status, ring)) & 7); };
   const auto set_state = [&](std::uint32_t ring, RingState s) { file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(s)); };
   if (offset == queue::kReset && (value & 1)) {
     file.reset();
-    running_.erase(q);
-    reset_device(engine);
+    stop_job(q);
   }
   for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
     const bool runs = running_.contains(q) && running_.at(q).ring == ring;
     if (offset == ring_at(queue::kRing0Config, ring) && ((value ^ before) & 1)) {
-      if (runs) running_.erase(q), reset_device(engine);
+      if (runs) stop_job(q);
       file.set(ring_at(queue::kRing0Head, ring), 0), file.set(ring_at(queue::kRing0Tail, ring), 0);
       set_state(ring, value & 1 ? RingState::kIdle : RingState::kOff);
+      if ((value & 1) && !std::has_single_bit(file.get(ring_at(queue::kRing0Entries, ring))))
+        halt(q, ring, static_cast<std::uint32_t>(RingCause::kBadEntry), 0);
     }
     if (offset == ring_at(queue::kRing0Ctrl, ring)) {
       if ((value & 4) && runs) {
-        running_.erase(q);
-        reset_device(engine);
+        stop_job(q);
         halt(q, ring, static_cast<std::uint32_t>(RingCause::kAborted), 0);
       }
       if (state(ring) == RingState::kHalted && (value & 3)) {
         set_state(ring, RingState::kWaiting);
-        if (value & 2) {
-          const arch::QueueEntry entry = head(q, ring);
+        arch::QueueEntry entry;
+        if ((value & 2) && file.get(ring_at(queue::kRing0Head, ring)) != file.get(ring_at(queue::kRing0Tail, ring))) {
+          // What cannot be read has nothing to fail.
+          if (!read_head(q, ring, entry)) entry = {};
+          set_state(ring, RingState::kWaiting);
           end_entry(q, ring, entry, false, static_cast<std::uint32_t>(SyncFailure::kJobFailed));
         }
       }
@@ -97,29 +100,54 @@ void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, 
         value - file.get(ring_at(queue::kRing0Head, ring)) > file.get(ring_at(queue::kRing0Entries, ring)))
       halt(q, ring, static_cast<std::uint32_t>(RingCause::kOverflow), 0);
   }
-  run_queue(q);
+  run_queues();
 }
 
-arch::QueueEntry FakePort::head(Device q, std::uint32_t ring) {
+void FakePort::stop_job(Device q) {
+  running_.erase(q);
+  devices_[q].set(queue::kStatus, 0);
+  reset_device(q == kNpuQueue ? kNpu : kDma);
+}
+
+// False when that halted the ring.
+bool FakePort::read_head(Device q, std::uint32_t ring, arch::QueueEntry& entry) {
   arch::RegisterFile& file = devices_[q];
   const std::uint64_t index = file.get(ring_at(queue::kRing0Head, ring)) & (file.get(ring_at(queue::kRing0Entries, ring)) - 1);
   const std::uint64_t base = file.get(ring_at(queue::kRing0BaseLo, ring)) |
                              std::uint64_t{file.get(ring_at(queue::kRing0BaseHi, ring))} << 32;
   std::array<std::uint32_t, arch::kQueueEntryBytes / 4> words{};
-  if (const std::uint8_t* bytes = at(base + index * arch::kQueueEntryBytes, arch::kQueueEntryBytes))
-    std::memcpy(words.data(), bytes, arch::kQueueEntryBytes);
-  return arch::unpack<arch::QueueEntry>(words);
+  const std::uint64_t address = base + index * arch::kQueueEntryBytes;
+  const std::uint8_t* bytes = at(address, arch::kQueueEntryBytes);
+  if (!bytes) return halt(q, ring, static_cast<std::uint32_t>(RingCause::kBus), 0, address), false;
+  std::memcpy(words.data(), bytes, arch::kQueueEntryBytes);
+  entry = arch::unpack<arch::QueueEntry>(words);
+  if (arch::first_bad_field(entry))
+    return halt(q, ring, static_cast<std::uint32_t>(RingCause::kBadEntry), 0, address), false;
+  return true;
 }
 
-void FakePort::run_queue(Device q) {
+// A fence of one queue may be what the other waits for.
+void FakePort::run_queues() {
   for (bool moved = true; moved;) {
     moved = false;
-    std::array<std::uint32_t, arch::kRings> order = {0, 1, 2, 3};
+    for (const Device q : {kNpuQueue, kDmaQueue}) moved = run_queue(q) || moved;
+  }
+}
+
+bool FakePort::run_queue(Device q) {
+  bool ever = false;
+  for (bool moved = true; moved; ever = ever || moved) {
+    moved = false;
+    // The highest priority; equals from the ring after the one that had the engine last.
+    const std::uint32_t last = last_ring_.contains(q) ? last_ring_.at(q) : arch::kRings - 1;
+    std::array<std::uint32_t, arch::kRings> order;
+    for (std::uint32_t i = 0; i < arch::kRings; ++i) order[i] = (last + 1 + i) % arch::kRings;
     std::ranges::stable_sort(order, std::greater{}, [&](std::uint32_t ring) {
       return devices_[q].get(ring_at(queue::kRing0Config, ring)) >> 4 & 3;
     });
     for (const std::uint32_t ring : order) moved = run_head(q, ring) || moved;
   }
+  return ever;
 }
 
 // True when the head entry is over.
@@ -130,7 +158,8 @@ bool FakePort::run_head(Device q, std::uint32_t ring) {
   const bool empty = file.get(ring_at(queue::kRing0Head, ring)) == file.get(ring_at(queue::kRing0Tail, ring));
   file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(empty ? RingState::kIdle : RingState::kWaiting));
   if (empty) return false;
-  const arch::QueueEntry entry = head(q, ring);
+  arch::QueueEntry entry;
+  if (!read_head(q, ring, entry)) return true;
   bool reached = true;
   for (const arch::TimelinePoint& point : entry.wait) {
     if (!point.used || timelines_[point.timeline].value >= point.value) continue;
@@ -151,6 +180,7 @@ bool FakePort::run_head(Device q, std::uint32_t ring) {
 
 void FakePort::start_job(Device q, std::uint32_t ring, const arch::QueueEntry& entry) {
   running_.insert_or_assign(q, Running{ring, entry});
+  last_ring_[q] = ring;
   devices_[q].set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(RingState::kRunning));
   devices_[q].set(queue::kStatus, ring + 1);
   const bool npu = q == kNpuQueue;
@@ -190,8 +220,9 @@ bool FakePort::end_job(Device engine, std::uint32_t error) {
   else if (job.entry.fail_fast)
     end_entry(q, job.ring, job.entry, false, static_cast<std::uint32_t>(SyncFailure::kJobFailed));
   else
-    halt(q, job.ring, static_cast<std::uint32_t>(RingCause::kEngineFault), info | error << 24);
-  for (const Device queue : {kNpuQueue, kDmaQueue}) run_queue(queue);
+    halt(q, job.ring, static_cast<std::uint32_t>(RingCause::kEngineFault), info | error << 24,
+         devices_[engine].get(engine == kNpu ? arch::npu_reg::kErrAddrLo : arch::dma_reg::kErrAddrLo));
+  run_queues();
   return true;
 }
 
@@ -205,11 +236,12 @@ void FakePort::end_entry(Device q, std::uint32_t ring, const arch::QueueEntry& e
   if (entry.irq) file.set(queue::kIrqStatus, file.get(queue::kIrqStatus) | 1u << ring);
 }
 
-void FakePort::halt(Device q, std::uint32_t ring, std::uint32_t cause, std::uint32_t info) {
+void FakePort::halt(Device q, std::uint32_t ring, std::uint32_t cause, std::uint32_t info, std::uint64_t address) {
   arch::RegisterFile& file = devices_[q];
-  file.set(queue::kStatus, 0);
   file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(RingState::kHalted) | cause << 8);
   file.set(ring_at(queue::kRing0ErrInfo, ring), info);
+  file.set(ring_at(queue::kRing0ErrAddrLo, ring), static_cast<std::uint32_t>(address));
+  file.set(ring_at(queue::kRing0ErrAddrHi, ring), static_cast<std::uint32_t>(address >> 32));
   file.set(queue::kIrqStatus, file.get(queue::kIrqStatus) | 1u << (8 + ring));
 }
 
