@@ -95,6 +95,22 @@ void check_jobs(RunRecord& record) {
   compare(record, "NPU command bytes", commands, "jobs", bytes_of(record, "npu.cmd"), "port");
 }
 
+void check_busy(RunRecord& record) {
+  std::uint64_t host = 0;
+  for (const BusyInterval& i : record.busy["host"]) host += i.busy_ps;
+  compare(record, "host busy time in ps", host, "intervals", record.host_busy_ps, "port");
+  for (const auto& [engine, intervals] : record.busy) {
+    std::uint64_t last = 0;
+    for (const BusyInterval& i : intervals) {
+      if (i.start_ps < last || i.end_ps < i.start_ps || i.busy_ps > i.end_ps - i.start_ps)
+        record.imbalances.push_back(engine + " is busy at times that overlap or run backwards");
+      last = i.end_ps;
+    }
+  }
+  if (!record.sensor_unfinished)
+    compare(record, "frame bytes", record.sensor_frame_bytes, "sensor", bytes_of(record, "sensor"), "bus");
+}
+
 }  // namespace
 
 void charge_energy(const SocConfig& config, RunRecord& record) {
@@ -120,6 +136,7 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
 void check_books(const SocConfig& config, RunRecord& record) {
   check_traffic(record);
   check_jobs(record);
+  check_busy(record);
   // Energy once more, from the traffic maps instead of the counters.
   const sim::EnergyTable& e = config.energy;
   double bytes = 0;

@@ -127,6 +127,7 @@ void HostThreads::await_core(Thread& thread, bool pay_switch) {
     if (pay_switch && context_switch_ > sc_core::SC_ZERO_TIME) {
       switching_ += context_switch_;
       sim::wait_for(context_switch_);
+      busy_.add((now() - context_switch_).value(), now().value(), context_switch_.value());
     }
   }
   slice_start_ = now();  // after the switch: a slice shorter than that still gets work done

@@ -14,13 +14,15 @@
 #include <vector>
 
 #include "deputy/hw_port.h"
+#include "soc/busy_log.h"
 
 namespace deputy::soc {
 
 class HostThreads {
  public:
-  HostThreads(sc_core::sc_time context_switch, sc_core::sc_time time_slice)
-      : context_switch_(context_switch), time_slice_(time_slice) {}
+  /// `busy`, which must outlive this, gets the switches.
+  HostThreads(sc_core::sc_time context_switch, sc_core::sc_time time_slice, BusyLog& busy)
+      : context_switch_(context_switch), time_slice_(time_slice), busy_(busy) {}
 
   // Called by host threads. The first to start another one is thread 0.
   ThreadId start(std::function<void()> body);
@@ -77,6 +79,7 @@ class HostThreads {
   void main_thread();
 
   sc_core::sc_time context_switch_, time_slice_;
+  BusyLog& busy_;
   std::vector<std::unique_ptr<Thread>> threads_;  ///< by id; empty until a second one is started
   std::deque<Thread*> ready_;                     ///< wait for the core
   Thread *running_ = nullptr, *last_ = nullptr;

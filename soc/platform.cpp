@@ -20,6 +20,7 @@
 #include "soc/interconnect.h"
 #include "soc/iommu.h"
 #include "soc/queue_manager.h"
+#include "soc/sensor.h"
 #include "soc/sram.h"
 #include "soc/sync_unit.h"
 #include "soc/tlm_port.h"
@@ -62,6 +63,7 @@ struct Board : sc_core::sc_module {
   Iommu iommu;
   QueueManager npu_queue, dma_queue;
   EccUnit ecc;
+  Sensor sensor;
   std::optional<sim::FaultInjector> injector;  ///< only when something is planned
   sim::BusInitiator host_bus;
   TlmPort port;
@@ -83,6 +85,7 @@ struct Board : sc_core::sc_module {
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
         dma_queue("dma_queue", "dma.queue", dma_engine, sync, line(arch::IrqLine::kDmaQueue)),
         ecc("ecc", line(arch::IrqLine::kEcc)),
+        sensor("sensor", c.sensor, o.sensor_frames, sync, !o.timing_only, line(arch::kSensorIrq)),
         host_bus("host", c.host.outstanding),
         port(c.host, host_bus, intc, sram, dram, !o.timing_only) {
     noc.add_memory("sram", sram);
@@ -95,6 +98,7 @@ struct Board : sc_core::sc_module {
     peripheral("sync", sync.socket);
     peripheral("iommu", iommu.registers);
     peripheral("ecc", ecc.socket);
+    peripheral(arch::kSensorRange, sensor.registers);
     initiator("host", 0, host_bus.socket);
     translated(arch::IommuInitiator::kDmaRead, 1, dma_engine.reader);
     translated(arch::IommuInitiator::kDmaWrite, 1, dma_engine.writer);
@@ -104,7 +108,8 @@ struct Board : sc_core::sc_module {
     translated(arch::IommuInitiator::kNpuLoad, 3, npu.load_port);
     translated(arch::IommuInitiator::kNpuLoad, 3, npu.load_constants_port);
     translated(arch::IommuInitiator::kNpuStore, 4, npu.store_port);
-    initiator("iommu", 1, iommu.walker.socket);  // last: the order of those before decides ties
+    initiator("iommu", 1, iommu.walker.socket);
+    initiator("sensor", 0, sensor.writer.socket);  // last: the order of those before decides ties
     npu.on_interrupt(line(arch::IrqLine::kNpu));
     sram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
     dram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
@@ -144,8 +149,12 @@ struct Board : sc_core::sc_module {
   }
   template <class Socket>
   void peripheral(const char* name, Socket& socket) {
+    peripheral(range(name), socket);
+  }
+  template <class Socket>
+  void peripheral(const arch::MemoryRange& at, Socket& socket) {
     tlm_utils::simple_initiator_socket<Interconnect>* port_socket = nullptr;
-    noc.add_peripheral(range(name).base, range(name).size, port_socket);
+    noc.add_peripheral(at.base, at.size, port_socket);
     port_socket->bind(socket);
   }
 };
@@ -167,6 +176,20 @@ void add_traffic(std::map<std::string, TrafficCount>& into, const sim::BusInitia
   }
 }
 
+void collect_busy(const Board& b, RunRecord& r) {
+  r.host_busy_ps = b.port.busy_ps();
+  r.busy["host"] = b.port.busy().intervals();
+  r.busy["sensor"] = b.sensor.busy().intervals();
+  BusyLog npu, dma;
+  for (const auto& job : r.npu_jobs) npu.add(job.start_ps, job.end_ps, job.end_ps - job.start_ps);
+  for (const auto& job : b.dma_queue.jobs()) dma.add(job.start_ps, job.end_ps, job.end_ps - job.start_ps);
+  r.busy["npu"] = npu.intervals();
+  r.busy["dma"] = dma.intervals();
+  r.sensor_ready_ps = b.sensor.ready();
+  r.sensor_frame_bytes = b.sensor.frame_bytes_written();
+  r.sensor_unfinished = !b.sensor.clean();
+}
+
 void collect(const Board& b, RunRecord& r) {
   r.npu_clock_khz = 1'000'000'000 / sim::Clock(b.config.npu.clock_mhz).period_ps();
   r.host_clock_khz = 1'000'000'000 / sim::Clock(b.config.host.clock_mhz).period_ps();
@@ -186,6 +209,7 @@ void collect(const Board& b, RunRecord& r) {
   add_traffic(r.initiator_traffic["npu.queue"], b.npu_queue.bus);
   add_traffic(r.initiator_traffic["dma.queue"], b.dma_queue.bus);
   add_traffic(r.initiator_traffic["iommu"], b.iommu.walker);
+  add_traffic(r.initiator_traffic["sensor"], b.sensor.writer);
   std::erase_if(r.initiator_traffic, [](const auto& entry) { return entry.second.empty(); });
   r.noc_traffic = b.noc.traffic();
   r.memory_traffic["sram"] = to_count(b.sram.counted());
@@ -195,6 +219,7 @@ void collect(const Board& b, RunRecord& r) {
   r.dram_row_misses = dram.misses;
   r.dram_row_conflicts = dram.conflicts;
 
+  collect_busy(b, r);
   std::uint64_t injected = 0;
   if (b.injector) {
     r.fault_events = b.injector->events();
@@ -221,6 +246,8 @@ void collect(const Board& b, RunRecord& r) {
   n["iommu.walks"] = b.iommu.walks();
   n["iommu.faults"] = b.iommu.faults();
   n["noc.bytes"] = b.noc.bytes();
+  n["sensor.frames"] = b.sensor.frames();
+  n["sensor.dropped"] = b.sensor.dropped();
   n["sram.bytes"] = b.sram.counted().read_bytes + b.sram.counted().write_bytes;
   n["dram.read_bytes"] = b.dram.counted().read_bytes;
   n["dram.write_bytes"] = b.dram.counted().write_bytes;

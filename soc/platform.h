@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "arch/npu_config.h"
 #include "base/config.h"
@@ -18,6 +19,8 @@ namespace deputy::soc {
 struct PlatformOptions {
   bool timing_only = false;  ///< move no data, compute no values; every cycle and byte still counts
   std::uint64_t seed = 1;
+  /// What the sensor sees, samples in two's complement; frame n is element n mod size. Empty: seeded noise.
+  std::vector<std::vector<std::uint8_t>> sensor_frames;
   sim::FaultPlan faults;     ///< hardware faults to inject; an empty plan changes no cycle
 };
 

@@ -8,6 +8,7 @@
 
 #include "npu_model/npu_record.h"
 #include "sim/fault_injector.h"
+#include "soc/busy_log.h"
 
 namespace deputy::soc {
 
@@ -31,6 +32,12 @@ struct RunRecord {
   double sim_wall_ms = 0;                  ///< wall time of the simulation alone; the only non-deterministic field
   std::uint64_t host_cycles = 0;           ///< cycles the CPU was busy (not waiting)
   std::uint64_t npu_clock_khz = 0, host_clock_khz = 0;
+  /// "host", "npu", "dma", "sensor" -> when it worked, in order; what the CPU did in threads at once overlaps nothing.
+  std::map<std::string, std::vector<BusyInterval>> busy;
+  std::uint64_t host_busy_ps = 0;
+  std::vector<std::uint64_t> sensor_ready_ps;  ///< when each frame was in memory
+  std::uint64_t sensor_frame_bytes = 0;        ///< of whole frames
+  bool sensor_unfinished = false;              ///< a frame was cut short, or is being written
   std::uint64_t interrupts = 0, register_reads = 0, register_writes = 0;
   std::vector<NpuJobRecord> npu_jobs;       ///< that have ended
   bool npu_job_unfinished = false;          ///< the run ended while another was on the engine

@@ -106,6 +106,18 @@ struct IommuConfig {
   }
 };
 
+struct SensorConfig {
+  double mb_per_s = 50;
+  std::int32_t chunk_bytes = 512, outstanding = 4;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.mb_per_s, Field{.name = "mb_per_s", .doc = "rate at which a frame comes in, 10^6 bytes/s", .unit = "MB/s", .min = 0.001, .max = 1e6});
+    v(s.chunk_bytes, Field{.name = "chunk_bytes", .doc = "largest bus transaction", .unit = "bytes", .min = 16, .max = 4096});
+    v(s.outstanding, Field{.name = "outstanding", .doc = "transactions in flight", .min = 1, .max = 64});
+  }
+};
+
 struct SocConfig {
   std::string name = "unnamed";
   HostConfig host;
@@ -114,6 +126,7 @@ struct SocConfig {
   DramConfig dram;
   DmaEngineConfig dma;
   IommuConfig iommu;
+  SensorConfig sensor;
   arch::NpuConfig npu;
   arch::Silicon silicon;
   sim::EnergyTable energy;  ///< from the file that the key energy.file names, then energy.* overrides
@@ -127,6 +140,7 @@ struct SocConfig {
     v(s.dram, Field{.name = "dram", .doc = "DRAM"});
     v(s.dma, Field{.name = "dma", .doc = "system DMA engine"});
     v(s.iommu, Field{.name = "iommu", .doc = "address translation of the engines' accesses"});
+    v(s.sensor, Field{.name = "sensor", .doc = "camera or other source of frames"});
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
     v(s.silicon, Field{.name = "silicon", .doc = "versions and faults of this NPU"});
     v(s.energy, Field{.name = "energy", .doc = "energy of each event"});

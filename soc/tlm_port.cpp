@@ -22,7 +22,7 @@ TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, M
       sram_heap_(sram.base(), sram.bytes()),
       dram_heap_(dram.base(), dram.bytes()),
       threads_(clock_.cycles(static_cast<std::uint64_t>(config.context_switch)),
-               sc_core::sc_time(config.time_slice_us, sc_core::SC_US)),
+               sc_core::sc_time(config.time_slice_us, sc_core::SC_US), busy_),
       functional_(functional) {}
 
 void TlmPort::spend(std::uint64_t cycles) {
@@ -30,8 +30,14 @@ void TlmPort::spend(std::uint64_t cycles) {
   threads_.enter();
   if (cycles == 0) return;
   const sc_core::sc_time t = clock_.cycles(cycles);
-  busy_ps_ += sim::to_ps(t);
+  const std::uint64_t start = now_ps();
   threads_.work(t);
+  worked(start, sim::to_ps(t));
+}
+
+void TlmPort::worked(std::uint64_t start_ps, std::uint64_t busy_ps) {
+  busy_ps_ += busy_ps;
+  busy_.add(start_ps, sim::to_ps(sc_core::sc_time_stamp()), busy_ps);
 }
 
 bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) {
@@ -45,7 +51,7 @@ bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) 
   if (memory_at(address, 4)) {
     bus_.issue(address, reinterpret_cast<std::uint8_t*>(&value), 4, write);
     bus_.drain();
-    busy_ps_ += now_ps() - start;
+    worked(start, now_ps() - start);
     return true;
   }
   tlm::tlm_generic_payload payload;
@@ -57,7 +63,7 @@ bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) 
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   bus_.socket->b_transport(payload, delay);
   if (delay > sc_core::SC_ZERO_TIME) sim::wait_for(delay);
-  busy_ps_ += now_ps() - start;
+  worked(start, now_ps() - start);
   if (payload.get_response_status() == tlm::TLM_OK_RESPONSE) return true;
   ++bus_errors_;
   return false;
@@ -165,11 +171,12 @@ void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const Mem
   }
   bus_.drain();
   const std::uint64_t moving = now_ps() - start - away;
-  busy_ps_ += moving;
+  worked(start, moving);
   const std::uint64_t computing = arch::host_cycles(config_, kernel, amount) * clock_.period_ps();
   if (computing > moving) {
-    busy_ps_ += computing - moving;
+    const std::uint64_t then = now_ps();
     threads_.work(sim::from_ps(computing - moving));
+    worked(then, computing - moving);
   }
 }
 

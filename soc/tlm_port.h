@@ -13,6 +13,7 @@
 #include "deputy/hw_port.h"
 #include "sim/bus_initiator.h"
 #include "sim/time.h"
+#include "soc/busy_log.h"
 #include "soc/heap.h"
 #include "soc/host_threads.h"
 #include "soc/intc.h"
@@ -47,6 +48,7 @@ class TlmPort : public HwPort {
   HostThreads& threads() { return threads_; }
   const HostThreads& threads() const { return threads_; }
   std::uint64_t busy_ps() const { return busy_ps_ + sim::to_ps(threads_.switching()); }
+  const BusyLog& busy() const { return busy_; }
   std::uint64_t register_reads() const { return register_reads_; }
   std::uint64_t register_writes() const { return register_writes_; }
   std::uint64_t maintained_lines() const { return maintained_lines_; }
@@ -59,6 +61,8 @@ class TlmPort : public HwPort {
   void wait_on(const Events& events, std::uint64_t deadline_ps);
   void maintain(std::uint64_t address, std::uint64_t bytes);
   bool access32(std::uint64_t address, std::uint32_t& value, bool write);
+  /// The CPU worked for `busy_ps` of the time since `start_ps`.
+  void worked(std::uint64_t start_ps, std::uint64_t busy_ps);
   Memory* memory_at(std::uint64_t address, std::uint64_t bytes);
 
   HostConfig config_;
@@ -67,6 +71,7 @@ class TlmPort : public HwPort {
   Intc& intc_;
   Memory &sram_, &dram_;
   Heap sram_heap_, dram_heap_;
+  BusyLog busy_;  ///< before threads_, which writes there too
   HostThreads threads_;
   sc_core::sc_event never_;  ///< nobody notifies it
   bool functional_;

@@ -8,6 +8,7 @@
 #include "arch/isa.h"
 #include "arch/memory_map.h"
 #include "arch/registers.h"
+#include "arch/sensor_registers.h"
 #include "base/config.h"
 #include "delegate/ops/constraints.h"
 #include "npu_model/core/defect.h"
@@ -111,7 +112,7 @@ struct RegisterBlock {
 std::vector<RegisterBlock> register_blocks() {
   return {{"npu", arch::npu_registers()}, {"dma", arch::dma_registers()}, {"intc", arch::intc_registers()},
           {"queue", arch::queue_registers()}, {"sync", arch::sync_registers()}, {"iommu", arch::iommu_registers()},
-          {"ecc", arch::ecc_registers()}};
+          {"ecc", arch::ecc_registers()}, {"sensor", arch::sensor_registers()}};
 }
 
 std::string registers_page() {
@@ -119,6 +120,8 @@ std::string registers_page() {
   out += markdown_head({"block", "base", "room", "what"});
   for (const auto& range : arch::kMemoryMap)
     out += markdown_row({range.name, fmt::format("0x{:08X}", range.base), fmt::format("0x{:X}", range.size), range.doc});
+  const auto& sensor = arch::kSensorRange;
+  out += markdown_row({sensor.name, fmt::format("0x{:08X}", sensor.base), fmt::format("0x{:X}", sensor.size), sensor.doc});
   for (const auto& block : register_blocks()) {
     out += fmt::format("\n## {}\n\n", block.title) + markdown_head({"register", "offset", "access", "reset", "mask", "meaning"});
     for (const auto& r : block.registers)

@@ -260,6 +260,20 @@ TensorId Builder::pad(const std::string& name, TensorId x, int top, int bottom, 
   return add_op(OpKind::PAD, {}, {x, pads}, y);
 }
 
+TensorId Builder::crop(const std::string& name, TensorId x, int top, int left, int height, int width) {
+  const Shape in = shape(x), out = {in[0], height, width, in[3]};
+  const Sample& from = samples_[static_cast<std::size_t>(x)];
+  Sample sample;
+  for (int y = top; y < top + height; ++y) {
+    const auto row = from.begin() + std::int64_t{y} * in[2] * in[3] + std::int64_t{left} * in[3];
+    sample.insert(sample.end(), row, row + std::int64_t{width} * in[3]);
+  }
+  const TensorId begin = add_ints(name + "/begin", {4}, {0, top, left, 0});
+  const TensorId size = add_ints(name + "/size", {4}, {1, height, width, in[3]});
+  const TensorId y = add_tensor(name, DType::kInt8, out, graph_.tensor(x).desc.quant, std::move(sample));
+  return add_op(OpKind::SLICE, {}, {x, begin, size}, y);
+}
+
 TensorId Builder::reshape(const std::string& name, TensorId x, const Shape& to) {
   DEPUTY_CHECK(element_count(to) == element_count(shape(x)), "reshape() keeps the number of elements");
   const TensorId dims = add_ints(name + "/shape", {static_cast<std::int32_t>(to.size())}, {to.begin(), to.end()});

@@ -45,6 +45,8 @@ class Builder {
   TensorId global_mean(const std::string& name, TensorId x);
   /// Zeros around the image.
   TensorId pad(const std::string& name, TensorId x, int top, int bottom, int left, int right);
+  /// The part of the image that begins at (top, left): a SLICE.
+  TensorId crop(const std::string& name, TensorId x, int top, int left, int height, int width);
   TensorId reshape(const std::string& name, TensorId x, const Shape& shape);
   TensorId softmax(const std::string& name, TensorId x);
   TensorId elu(const std::string& name, TensorId x);

@@ -44,4 +44,6 @@ base::Result<delegate::Graph> build_network(const std::string& name) {
                      "use one of: " + known};
 }
 
+delegate::Graph build_camera_network() { return build_camera_mobilenet_v2(); }
+
 }  // namespace deputy::workloads

@@ -24,4 +24,8 @@ std::vector<NetworkInfo> networks();
 /// The int8 graph; the same bytes on every machine. Error (kUsage): no such name; the message lists them.
 base::Result<delegate::Graph> build_network(const std::string& name);
 
+/// A camera's frame (640x480, three int8 channels) through crop and halving into MobileNetV2-1.0-224; of `deputy bench
+/// runtime`. Not in the list: it is the last network there with two operators more.
+delegate::Graph build_camera_network();
+
 }  // namespace deputy::workloads

@@ -76,9 +76,10 @@ delegate::Graph build_resnet8() {
   return b.finish({classifier(b, b.reshape("flat", x, {1, 64}), 10)});
 }
 
-delegate::Graph build_mobilenet_v2() {
-  Builder b("mobilenet_v2_224", 0x3b22);
-  TensorId x = b.input({1, 224, 224, 3}, -1.0f, 0.95f);
+namespace {
+
+/// From the image of 224x224 to the probabilities.
+TensorId mobilenet_v2(Builder& b, TensorId x) {
   x = b.conv("conv", x, 32, square(3, 2, Activation::kRelu6));
   struct Stage {
     int expansion, filters, repeats, stride;
@@ -99,7 +100,22 @@ delegate::Graph build_mobilenet_v2() {
     }
   }
   x = b.conv("features", x, 1280, square(1, 1, Activation::kRelu6));
-  return b.finish({classifier(b, b.global_mean("mean", x), 7)});
+  return classifier(b, b.global_mean("mean", x), 7);
+}
+
+}  // namespace
+
+delegate::Graph build_mobilenet_v2() {
+  Builder b("mobilenet_v2_224", 0x3b22);
+  return b.finish({mobilenet_v2(b, b.input({1, 224, 224, 3}, -1.0f, 0.95f))});
+}
+
+delegate::Graph build_camera_mobilenet_v2() {
+  Builder b("camera_mobilenet_v2", 0x3b22);
+  TensorId x = b.input({1, 480, 640, 3}, -1.0f, 0.95f);
+  x = b.crop("crop", x, 16, 96, 448, 448);
+  x = b.average_pool("halve", x, {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2, .padding = Padding::kValid});
+  return b.finish({mobilenet_v2(b, x)});
 }
 
 }  // namespace deputy::workloads

@@ -61,6 +61,23 @@ base::Status Buffer::write(std::span<const std::uint8_t> data, std::uint64_t off
   return {};
 }
 
+base::Status Buffer::copy_from(const Buffer& from, std::uint8_t flip) {
+  const RuntimeGuard guard(space_->lock);
+  if (from.bytes_ != bytes_)
+    return Error{ErrorKind::kInput, "buffer", fmt::format("{} bytes do not fill its {} bytes", from.bytes_, bytes_), ""};
+  if (from.undefined()) return undefined_contents();
+  if (bytes_ == 0) return {};
+  const MemoryTouch touches[] = {{from.address(), bytes_, false}, {address(), bytes_, true}};
+  space_->coherence.before_cpu_read(from.address(), bytes_);
+  space_->coherence.before_cpu_write(address(), bytes_);
+  if (space_->port.functional())
+    for (std::uint64_t i = 0; i < bytes_; ++i) host()[i] = static_cast<std::uint8_t>(from.host()[i] ^ flip);
+  space_->port.charge(CpuKernel::kCopy, bytes_, touches);
+  space_->copied_bytes += bytes_;
+  if (bytes_ == storage_->memory.bytes) storage_->undefined = false;
+  return {};
+}
+
 base::Result<std::vector<std::uint8_t>> Buffer::read() const {
   const RuntimeGuard guard(space_->lock);
   if (undefined()) return undefined_contents();

@@ -60,6 +60,9 @@ class Buffer {
 
   /// Copies into the buffer; the source is the program's own memory. Takes time.
   base::Status write(std::span<const std::uint8_t> data, std::uint64_t offset = 0);
+  /// The CPU copies all of `from`, of the same size, each byte XORed with `flip`: 0x80 turns offset binary into two's
+  /// complement on the way. Fails with kInput when sizes differ or the source is undefined. Takes time.
+  base::Status copy_from(const Buffer& from, std::uint8_t flip = 0);
   /// Copies out. Fails with kInput while the contents are undefined. Takes time.
   base::Result<std::vector<std::uint8_t>> read() const;
 
