@@ -6,10 +6,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "arch/registers.h"
+#include "api/compile_model.h"
 #include "delegate/import/tflite.h"
-#include "host_runtime/hal/driver_version.h"
 #include "tools/files.h"
+#include "tools/simulator/target.h"
 
 namespace deputy::tools {
 
@@ -32,42 +32,12 @@ base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, c
   return delegate::import_tflite(bytes, std::filesystem::path(path).filename().string());
 }
 
-namespace {
-
-// What the compiler should expect of the memories: the slower of interconnect and memory, and the latency to the
-// first byte, in NPU cycles. A banked DRAM streams at about 85 % of its pins' rate.
-delegate::MemoryEstimate memory_estimate(const soc::SocConfig& c) {
-  const double noc = c.noc.width_bytes * c.noc.clock_mhz;  // 10^6 bytes a second
-  const double sram = c.sram.width_bytes * c.noc.clock_mhz;
-  const bool fixed = c.dram.model == "fixed";
-  const double dram = fixed ? c.dram.fixed_mb_per_s : 0.85 * c.dram.width_bits / 8 * 2 * 1000 / c.dram.tck_ns;
-  const double dram_ns = fixed ? c.dram.fixed_latency_ns
-                               : (c.dram.trcd + c.dram.read_latency + c.dram.burst_length / 2) * c.dram.tck_ns;
-  delegate::MemoryEstimate out;
-  out.sram_bytes_per_cycle = std::min(noc, sram) / c.npu.clock_mhz;
-  out.dram_bytes_per_cycle = std::min(noc, dram) / c.npu.clock_mhz;
-  const double sram_ns = c.sram.latency * 1000 / c.noc.clock_mhz;
-  out.dram_burst_bytes = fixed ? c.dram.fixed_burst_bytes : c.dram.width_bits / 8 * c.dram.burst_length;
-  const double noc_ns = c.noc.latency * 1000 / c.noc.clock_mhz;
-  out.sram_latency_cycles = (noc_ns + sram_ns) * c.npu.clock_mhz / 1000;
-  out.dram_latency_cycles = (noc_ns + dram_ns) * c.npu.clock_mhz / 1000;
-  return out;
-}
-
-}  // namespace
-
 delegate::CompileOptions compile_options(const SimulateOptions& options) {
-  delegate::CompileOptions out;
-  out.npu = options.soc.npu;
+  delegate::CompileOptions out = soc_compile_options(options.soc);
   out.numerics = options.numerics;
   out.engine = options.engine;
   out.placement = options.placement;
-  out.host = options.soc.host;
-  // There through the switch, and one cycle back.
-  out.register_bus_ns = (options.soc.noc.latency + 1) * 1000 / options.soc.noc.clock_mhz;
   out.keep_all_tensors = options.all_tensors;
-  out.memory = memory_estimate(options.soc);
-  out.sram_bytes = static_cast<std::uint64_t>(options.soc.sram.bytes);
   if (options.sram_limit) out.sram_bytes = std::min(out.sram_bytes, options.sram_limit);
   out.optimisations = options.optimisations;
   out.effort = options.effort;
@@ -76,54 +46,28 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   return out;
 }
 
-base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options) {
-  api::DeviceIdentity out;
-  DEPUTY_ASSIGN(const std::uint32_t revision, arch::revision_register(options.soc.silicon));
-  out.engine = fmt::format("npu {:08x}", arch::npu_registers()[0].reset);
-  out.hardware = arch::hardware_version(revision), out.firmware = arch::firmware_version(revision);
-  DEPUTY_ASSIGN(out.driver, base::Version::parse(host_runtime::kDriverVersion, "driver"));
-  return out;
-}
-
-namespace {
-
-base::Result<api::QuirkEffect> under_quirks(const delegate::Graph& graph, const SimulateOptions& options,
-                                            delegate::CompileOptions& compile) {
-  DEPUTY_ASSIGN(const auto device, device_identity(options));
-  return api::apply_quirks(graph, options.quirks, device, compile);
-}
-
-}  // namespace
+base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options) { return soc_identity(options.soc); }
 
 base::Result<arch::Executable> compile_graph(const delegate::Graph& graph, const SimulateOptions& options,
                                              Provenance* provenance, delegate::CompileTrace* trace) {
   delegate::CompileOptions compile = compile_options(options);
   compile.trace = trace;
-  DEPUTY_ASSIGN(const auto effect, under_quirks(graph, options, compile));
-  DEPUTY_ASSIGN(auto executable, delegate::compile(graph, compile));
-  api::explain_denied(effect, executable);
-  if (provenance) provenance->quirk_files = options.quirks, provenance->quirks = effect.applied;
+  DEPUTY_ASSIGN(const auto device, device_identity(options));
+  std::vector<api::AppliedQuirk> applied;
+  DEPUTY_ASSIGN(auto executable, api::compile_graph({graph, compile, device, options.quirks}, &applied));
+  if (provenance) provenance->quirk_files = options.quirks, provenance->quirks = std::move(applied);
   return executable;
 }
 
 base::Result<CompiledModel> compile_model(const ModelFile& model, const SimulateOptions& options,
                                           const std::vector<Shape>& shapes) {
-  api::KeyParts parts;
-  parts.model = model.bytes;
-  parts.model_name = model.graph.name;
-  parts.input_shapes = shapes;
-  parts.options = compile_options(options);
-  DEPUTY_ASSIGN(parts.device, device_identity(options));
-  DEPUTY_ASSIGN(const auto effect, under_quirks(model.graph, options, parts.options));
-  // The reasons stand in the executable.
-  for (const api::AppliedQuirk& quirk : effect.applied)
-    parts.rules.push_back(fmt::format("{} {} {} {} {}", quirk.id, quirk.file, quirk.sha256, quirk.action, quirk.reason));
+  DEPUTY_ASSIGN(const auto device, device_identity(options));
   const api::CompiledCache cache(options.cache, options.cache_limit);
+  DEPUTY_ASSIGN(auto made, api::compile_model({model.graph, compile_options(options), device, options.quirks}, model.bytes,
+                                              shapes, options.cache.empty() ? nullptr : &cache));
   CompiledModel out;
-  DEPUTY_ASSIGN(auto file, api::compile_cached(options.cache.empty() ? nullptr : &cache, parts,
-                                               [&] { return compile_graph(model.graph, options, nullptr, nullptr); }));
-  out.bytes = std::move(file.bytes);
-  out.provenance = {std::move(file.cache), options.quirks, effect.applied, {}};
+  out.bytes = std::move(made.bytes);
+  out.provenance = {std::move(made.cache), options.quirks, std::move(made.quirks), {}};
   if (!out.provenance.cache.text.empty()) fmt::print(stderr, "deputy: note: {}\n", out.provenance.cache.text);
   return out;
 }

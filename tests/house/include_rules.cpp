@@ -98,7 +98,7 @@ std::vector<Violation> check_includes(const std::string& file, const std::string
 
 std::vector<std::string> project_sources(const std::filesystem::path& top) {
   namespace fs = std::filesystem;
-  static const std::set<std::string> kEndings = {".h", ".cpp", ".hpp", ".cc"};
+  static const std::set<std::string> kEndings = {".h", ".c", ".cpp", ".hpp", ".cc"};
   std::vector<std::string> out;
   for (auto it = fs::recursive_directory_iterator(top); it != fs::recursive_directory_iterator(); ++it) {
     const std::string name = it->path().filename().string();

@@ -23,18 +23,6 @@ int fail(const base::Error& error) {
 
 int finish(const base::Status& status) { return status.ok() ? 0 : fail(status.error()); }
 
-base::Result<std::string> find_soc(const std::string& name) {
-  namespace fs = std::filesystem;
-  std::error_code ec;
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
-  if (is_path && fs::is_regular_file(name, ec)) return name;
-  if (!is_path)
-    for (const std::string& folder : {std::string("configs"), std::string(DEPUTY_CONFIG_DIR)})
-      if (const std::string path = folder + "/soc/" + name + ".yaml"; fs::is_regular_file(path, ec)) return path;
-  return base::Error{base::ErrorKind::kIo, name, "no such SoC configuration",
-                     is_path ? "check the path" : "give a YAML file or a name under configs/soc"};
-}
-
 base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
   SimulateOptions out;
   DEPUTY_ASSIGN(auto path, find_soc(common.soc));
