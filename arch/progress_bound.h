@@ -22,7 +22,9 @@ inline std::uint64_t npu_progress_gap_ps(const NpuConfig& c, std::uint64_t compu
   // Commands: the fetch in flight and as many more as an instruction spans, each in two parts at a 4 KiB boundary.
   // Then a chunk's issue, and the wait for the last one's end.
   const std::uint64_t fetches = 2 * (2 + kLongestInstruction / n(c.ctrl.fetch_bytes));
-  return cycles * period * clock_division + (fetches + 2) * chunk_ps;
+  // Before a context's first fetch, another's bytes may be cleared from the scratchpad.
+  const std::uint64_t scrub = n(c.spm.bytes) / n(c.spm.bytes_per_cycle) + 1;
+  return (cycles + scrub) * period * clock_division + (fetches + 2) * chunk_ps;
 }
 
 /// Two parts of a descriptor's fetch, its decode, a read, its write, and the wait for the last write's end.

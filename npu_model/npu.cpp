@@ -85,7 +85,7 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
     job_.base[r] = get64(reg::kBase0Lo + 8 * r);
     job_.size[r] = file_.get(reg::kSize0 + 4 * r);
   }
-  job_.start = when;
+  job_.start = clock_.after(when, scrub(context));
   job_.shared_until_ps = sim::to_ps(when);
   for (const std::uint32_t offset :
        {reg::kQRead, reg::kProgress, reg::kErrAddrLo, reg::kErrAddrHi, reg::kErrInfo})
@@ -98,6 +98,18 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
   completed_instructions_ = 0;
   running_ = start_pending_ = true;
   start_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+// Jobs of context 0 are whoever owns the chip; what lies between two isolated contexts' jobs changes nothing.
+std::uint64_t NpuEngine::scrub(std::uint32_t context) {
+  if (context == 0 || context == spm_context_) return 0;
+  const bool foreign = spm_context_ != 0;
+  spm_context_ = context;
+  if (!foreign) return 0;
+  executor_.reset();
+  ++scrubs_;
+  const auto bandwidth = static_cast<std::uint64_t>(config_.spm.bytes_per_cycle);
+  return (static_cast<std::uint64_t>(config_.spm.bytes) + bandwidth - 1) / bandwidth;
 }
 
 void NpuEngine::attach(sim::FaultInjector* injector) {
@@ -115,6 +127,7 @@ void NpuEngine::reset_engine() {
   file_.set(reg::kConfig2, static_cast<std::uint32_t>(config_.mac.accumulators));
   file_.set(reg::kRevision, identity_.revision);
   executor_.reset();
+  spm_context_ = 0;
 }
 
 void NpuEngine::run_job(const sim::Job& job, Done done) {

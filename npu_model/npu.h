@@ -19,7 +19,7 @@
 // Faults stop everything at once: queues are emptied, work in flight is abandoned with the bytes it
 // has already moved; a transaction that has no grant yet is withdrawn. ERR_ADDR holds the bus address for NpuError::kBus
 // and kParity, else the instruction's
-// stream offset. RESET does the same, clears the registers and the scratchpad, and leaves the
+// stream offset. A job of another isolated context than the last first clears scratchpad and accumulators. RESET does the same, clears the registers and the scratchpad, and leaves the
 // engine ready for a new job. QBASE, QSIZE, BASEn and SIZEn are sampled when CMD starts a job.
 #pragma once
 
@@ -84,6 +84,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   /// Planned faults of the engine and its ports. Null: none.
   void attach(sim::FaultInjector* injector);
 
+  std::uint64_t scrubs() const { return scrubs_; }
   /// Jobs that have ended, oldest first.
   const std::vector<NpuJobRecord>& jobs() const { return jobs_; }
 
@@ -136,6 +137,8 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void write_register(std::uint32_t offset, std::uint32_t value, const sc_core::sc_time& when);
   void start_job(const sc_core::sc_time& when, std::uint32_t context);
+  /// Clears what another context's jobs left in the scratchpad; answers the cycles that takes.
+  std::uint64_t scrub(std::uint32_t context);
   void reset_engine();
   void end_job(arch::NpuError error, bool aborted);
   void raise_fault(arch::NpuError error, std::uint64_t address, std::uint32_t opcode,
@@ -185,6 +188,8 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   const NpuIdentity identity_;
   sim::ThrottledClock clock_;
   sim::FaultPoint faults_;
+  std::uint32_t spm_context_ = 0;  ///< whose bytes the scratchpad may hold; 0: nobody's that is isolated
+  std::uint64_t scrubs_ = 0;
   bool hung_ = false;            ///< by a fault: nothing moves until a reset
   std::uint32_t progress_ = 0;   ///< instructions and transactions completed, over all jobs
   Executor executor_;

@@ -64,4 +64,10 @@ std::vector<std::uint64_t> FaultInjector::fired() const {
   return out;
 }
 
+std::vector<std::uint64_t> FaultInjector::seen() const {
+  std::vector<std::uint64_t> out;
+  for (const Count& count : counts_) out.push_back(count.seen);
+  return out;
+}
+
 }  // namespace deputy::sim

@@ -45,6 +45,8 @@ class FaultInjector {
   static constexpr std::size_t kMostEvents = 1000;
   /// How often each of the plan's faults has happened, in its order.
   std::vector<std::uint64_t> fired() const;
+  /// How many events each has counted.
+  std::vector<std::uint64_t> seen() const;
   const FaultPlan& plan() const { return plan_; }
 
  private:

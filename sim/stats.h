@@ -11,6 +11,10 @@ struct StatRow {
 };
 
 inline constexpr StatRow kStats[] = {
+    {"cache.false_sharing", "", "lines that the CPU and another initiator both wrote"},
+    {"cache.lost_writes", "", "lines the CPU had written when they were invalidated"},
+    {"cache.missing_cleans", "", "lines read by another initiator before the CPU's writes were cleaned"},
+    {"cache.missing_invalidates", "", "lines read by the CPU after another initiator had written them"},
     {"dram.activates", "", "rows opened"},
     {"dram.read_bytes", "bytes", "bytes read from DRAM"},
     {"dram.refreshes", "", "all-bank refreshes that came due"},
@@ -40,6 +44,7 @@ inline constexpr StatRow kStats[] = {
     {"npu.load_active_cycles", "cycles", "cycles the load queue worked"},
     {"npu.mac_active_cycles", "cycles", "cycles the MAC array worked"},
     {"npu.macs", "", "useful multiply-accumulates"},
+    {"npu.scrubs", "", "scratchpads cleared between jobs of different isolated contexts"},
     {"npu.spm_bytes", "bytes", "bytes read and written in the scratchpad"},
     {"npu.store_active_cycles", "cycles", "cycles the store queue worked"},
     {"npu.vec_results", "", "outputs of the requantiser and the element-wise, pooling and table units"},

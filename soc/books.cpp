@@ -69,6 +69,8 @@ std::uint64_t bytes_of(const RunRecord& record, const std::string& initiator) {
 
 void check_jobs(RunRecord& record) {
   std::uint64_t last = 0, loaded = 0, stored = 0, commands = 0;
+  // An engine that a fault slows down in the middle of an instruction counts fewer cycles than the instruction costs.
+  const bool slowed = std::ranges::any_of(record.faults, [](const auto& f) { return f.kind == "engine_slow" && f.fired != 0; });
   for (const auto& job : record.npu_jobs) {
     if (job.start_ps < last || job.end_ps < job.start_ps) record.imbalances.push_back("NPU jobs overlap or run backwards");
     last = job.end_ps;
@@ -79,10 +81,12 @@ void check_jobs(RunRecord& record) {
     for (const auto& op : job.ops) {
       loaded += op.load_bytes;
       stored += op.store_bytes;
-      if (op.mac_cycles > op.compute_cycles || op.compute_cycles > job.cycles)
-        record.imbalances.push_back(fmt::format("NPU operator {} computed longer than its job ran", op.tag));
+      // Each instruction's time is rounded to whole cycles.
+      if (job.error == 0 && !job.aborted &&
+          ((!slowed && op.mac_cycles > op.compute_cycles + op.instructions) || op.compute_cycles > job.cycles + op.instructions))
+        record.imbalances.push_back(fmt::format("NPU operator {} computed longer than its job ran: {} of {} cycles, {} of the MAC array", op.tag, op.compute_cycles, job.cycles, op.mac_cycles));
     }
-    if (job.error == 0 && !job.aborted && std::max(job.load_active_cycles, job.store_active_cycles) > job.cycles)
+    if (job.error == 0 && !job.aborted && std::max(job.load_active_cycles, job.store_active_cycles) > job.cycles + job.instructions)
       record.imbalances.push_back("an NPU queue worked longer than its job ran");
   }
   if (last > record.end_ps) record.imbalances.push_back("an NPU job ends after the simulation");
@@ -148,6 +152,15 @@ void check_books(const SocConfig& config, RunRecord& record) {
     record.imbalances.push_back(fmt::format("interconnect energy: {} nJ by counters, {} nJ by traffic", record.energy_nj["noc"], noc));
   for (const auto& [component, nj] : record.energy_nj)
     if (!(nj >= 0) || !std::isfinite(nj)) record.imbalances.push_back(component + " energy is negative or not a number");
+}
+
+void check_cache(RunRecord& record) {
+  std::uint64_t lines = 0;
+  for (const char* name : {"cache.false_sharing", "cache.lost_writes", "cache.missing_cleans", "cache.missing_invalidates"})
+    lines += record.counters.at(name);
+  for (const auto& finding : record.cache_findings) record.imbalances.push_back("cache: " + finding);
+  if (lines > record.cache_findings.size())
+    record.imbalances.push_back(fmt::format("cache: and {} lines more", lines - record.cache_findings.size()));
 }
 
 }  // namespace deputy::soc

@@ -14,4 +14,7 @@ void charge_energy(const SocConfig& config, RunRecord& record);
 /// and memory; NPU times and per-operator sums; energy against a sum made another way.
 void check_books(const SocConfig& config, RunRecord& record);
 
+/// Appends the mistakes of cache maintenance.
+void check_cache(RunRecord& record);
+
 }  // namespace deputy::soc

@@ -16,7 +16,7 @@ Interconnect::Interconnect(sc_core::sc_module_name name, const NocConfig& config
 }
 Interconnect::~Interconnect() = default;
 
-void Interconnect::add_initiator(const std::string& name, int priority) { initiators_.push_back({name, priority}); }
+void Interconnect::add_initiator(const std::string& name, int priority) { initiators_.push_back({name, priority, name == "host"}); }
 
 void Interconnect::add_memory(const std::string& name, Memory& memory) {
   auto channel = std::make_unique<Channel>();
@@ -71,6 +71,8 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   const std::uint64_t n = payload.get_data_length();
   const std::uint64_t beats = (n + config_.width_bytes - 1) / static_cast<std::uint64_t>(config_.width_bytes);
   delay = request_time();
+  if (const Initiator& who = initiators_[static_cast<std::size_t>(id)]; cache_ && !who.host)
+    cache_->access(id, who.name, payload.get_address(), n, payload.is_write());
   (*channel.socket)->b_transport(payload, delay);
   // The switch's beats start with the memory's first data; the slower of the two ends the transfer.
   delay = std::max(delay, channel.memory->first_data_at() + clock_.cycles(beats) - now);

@@ -14,6 +14,7 @@
 
 #include "sim/fault_injector.h"
 #include "sim/time.h"
+#include "soc/host_cache.h"
 #include "soc/memory.h"
 #include "soc/run_record.h"
 #include "soc/soc_config.h"
@@ -32,6 +33,8 @@ class Interconnect : public sc_core::sc_module {
   void add_memory(const std::string& name, Memory& memory);
   /// Planned faults: bus errors by initiator, ECC errors by memory. Null: none.
   void attach(sim::FaultInjector* injector) { faults_.attach(injector); }
+  /// The host's cache, which sees what the other initiators do to the memories. Null: it is coherent with them.
+  void attach(HostCache* cache) { cache_ = cache; }
   /// A register block at [base, base + size). Accesses must be one aligned 32-bit word.
   void add_peripheral(std::uint64_t base, std::uint64_t size,
                       tlm_utils::simple_initiator_socket<Interconnect>*& socket);
@@ -64,6 +67,7 @@ class Interconnect : public sc_core::sc_module {
   struct Initiator {
     std::string name;
     int priority;
+    bool host;  ///< its accesses are the cache's own
   };
 
   void b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -78,6 +82,7 @@ class Interconnect : public sc_core::sc_module {
 
   NocConfig config_;
   sim::FaultPoint faults_;
+  HostCache* cache_ = nullptr;
   sim::Clock clock_;
   enum class Policy { kFifo, kPriority, kRoundRobin } policy_;
   std::vector<Initiator> initiators_;

@@ -16,6 +16,7 @@
 #include "soc/books.h"
 #include "soc/dram.h"
 #include "soc/ecc_unit.h"
+#include "soc/host_cache.h"
 #include "soc/intc.h"
 #include "soc/interconnect.h"
 #include "soc/iommu.h"
@@ -64,6 +65,7 @@ struct Board : sc_core::sc_module {
   QueueManager npu_queue, dma_queue;
   EccUnit ecc;
   Sensor sensor;
+  std::optional<HostCache> cache;  ///< only when it is not coherent
   std::optional<sim::FaultInjector> injector;  ///< only when something is planned
   sim::BusInitiator host_bus;
   TlmPort port;
@@ -113,6 +115,11 @@ struct Board : sc_core::sc_module {
     npu.on_interrupt(line(arch::IrqLine::kNpu));
     sram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
     dram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
+    if (!c.host.coherent) {
+      cache.emplace(c.host, sram, dram, !o.timing_only);
+      noc.attach(&*cache);
+      port.attach(&*cache);
+    }
     if (!o.faults.empty()) inject(o.faults);
 
     sc_core::sc_spawn_options options;
@@ -223,14 +230,21 @@ void collect(const Board& b, RunRecord& r) {
   std::uint64_t injected = 0;
   if (b.injector) {
     r.fault_events = b.injector->events();
-    const auto fired = b.injector->fired();
+    const auto fired = b.injector->fired(), seen = b.injector->seen();
     for (std::size_t i = 0; i < fired.size(); ++i) {
-      r.faults.push_back({b.injector->plan().faults[i].kind, b.injector->plan().faults[i].target, fired[i]});
+      r.faults.push_back({b.injector->plan().faults[i].kind, b.injector->plan().faults[i].target, fired[i], seen[i]});
       injected += fired[i];
     }
   }
 
+  if (b.cache) r.cache_findings = b.cache->findings();
+
   auto& n = r.counters;
+  const auto mistakes = [&](HostCache::Mistake mistake) { return b.cache ? b.cache->count(mistake) : 0; };
+  n["cache.false_sharing"] = mistakes(HostCache::kFalseSharing);
+  n["cache.lost_writes"] = mistakes(HostCache::kLostWrite);
+  n["cache.missing_cleans"] = mistakes(HostCache::kMissingClean);
+  n["cache.missing_invalidates"] = mistakes(HostCache::kMissingInvalidate);
   n["ecc.corrected"] = b.ecc.corrected();
   n["ecc.uncorrected"] = b.ecc.uncorrected();
   n["faults.injected"] = injected;
@@ -256,6 +270,7 @@ void collect(const Board& b, RunRecord& r) {
   n["dram.row_misses"] = dram.misses;
   n["dram.row_conflicts"] = dram.conflicts;
   n["dram.refreshes"] = dram.refreshes;
+  n["npu.scrubs"] = b.npu.scrubs();
   n["npu.jobs"] = r.npu_jobs.size();
   for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.decoded_bytes",
                            "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles"})
@@ -333,6 +348,7 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
   collect(board, record);
   charge_energy(impl_->config, record);
   check_books(impl_->config, record);
+  if (impl_->options.cache_errors) check_cache(record);
   return {std::move(record), *std::move(status)};
 }
 

@@ -22,6 +22,7 @@ struct PlatformOptions {
   /// What the sensor sees, samples in two's complement; frame n is element n mod size. Empty: seeded noise.
   std::vector<std::vector<std::uint8_t>> sensor_frames;
   sim::FaultPlan faults;     ///< hardware faults to inject; an empty plan changes no cycle
+  bool cache_errors = true;  ///< mistakes of cache maintenance are imbalances of the run, not findings alone
 };
 
 /// How a run ended: what the hardware counted until then, and the error, if any.

@@ -1,40 +1,20 @@
-// The bus's term of arch/progress_bound.h, from a board's configuration.
+// The bus's term of arch/progress_bound.h, from a board's configuration. No SystemC in this header.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "sim/time.h"
 #include "soc/soc_config.h"
 
 namespace deputy::soc {
 
 /// The longest a transaction takes from issue to completion when `initiators` compete for one memory; nullopt where
 /// arbitration by priority lets others go first without end.
-inline std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c, std::uint64_t initiators) {
-  if (c.noc.arbitration == "priority") return std::nullopt;
-  const auto n = [](auto v) { return static_cast<std::uint64_t>(v); };
-  const std::uint64_t bytes = std::min<std::uint64_t>(
-      4096, std::max({n(c.npu.dma.chunk_bytes), n(c.npu.ctrl.fetch_bytes), n(c.dma.chunk_bytes), n(c.host.chunk_bytes), n(256)}));
-  const std::uint64_t cycle = sim::Clock(c.noc.clock_mhz).period_ps();
-  const std::uint64_t beats = (bytes / n(c.noc.width_bytes) + bytes / n(c.sram.width_bytes) + 2) * cycle;
-  // Every burst of a chunk in the worst state of its bank, and a refresh before it.
-  const auto& d = c.dram;
-  std::uint64_t dram = 0;
-  if (d.model == "fixed") {
-    const double transfer_ps = static_cast<double>(bytes + n(2 * d.fixed_burst_bytes)) * 1e6 / d.fixed_mb_per_s;
-    dram = n(d.fixed_latency_ns * 1000) + n(transfer_ps);
-  } else {
-    const std::uint64_t burst = n(d.width_bits) / 8 * n(d.burst_length);
-    const std::uint64_t each = n(d.tras) + n(d.trp) + n(d.trcd) + n(d.tfaw) + n(std::max(d.read_latency, d.write_latency)) +
-                               n(d.burst_length) + n(d.twr) + n(d.twtr) + n(d.trtp) + n(d.tccd);
-    dram = n(static_cast<double>((bytes / burst + 2) * each + n(d.trfc) + n(d.tras) + n(d.trp)) * d.tck_ns * 1000);
-  }
-  const std::uint64_t service = beats + dram;
-  const std::uint64_t latency = (2 * n(c.noc.latency) + n(c.sram.latency) + 2) * cycle;
-  // A full window first waits for its oldest, which waited as long.
-  return 2 * (initiators * service + latency + service);
-}
+std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c, std::uint64_t initiators);
+
+/// The same for an engine whose accesses are translated: before its own transaction comes the look-up, and a walk of
+/// two reads behind one walk for each of the other bus masters. An INVALIDATE makes each walk start again, once: nobody
+/// gives back memory that an engine works on.
+std::optional<std::uint64_t> longest_translated_ps(const SocConfig& c, std::uint64_t initiators);
 
 }  // namespace deputy::soc

@@ -82,6 +82,7 @@ void QueueManager::configure(std::uint32_t ring, std::uint32_t before) {
   if (on == was_on) return;
   if (running_ == ring) control(ring, kAbort);
   rings_[ring] = {};
+  ++fetch_epoch_[ring];
   set(reg::kRing0Status, ring, 0);
   if (!on) return;
   set(reg::kRing0Head, ring, 0), set(reg::kRing0Tail, ring, 0);
@@ -102,7 +103,7 @@ void QueueManager::control(std::uint32_t ring, std::uint32_t value) {
   if (state(ring) != RingState::kHalted || !(get(reg::kRing0Config, ring) & 1)) return;
   if (value & (kRetry | kSkip)) set_state(ring, RingState::kWaiting);
   // A retry reads the entry again: the driver may have mended or replaced it.
-  if ((value & (kRetry | kSkip)) == kRetry) rings_[ring] = {};
+  if ((value & (kRetry | kSkip)) == kRetry) rings_[ring] = {}, ++fetch_epoch_[ring];
   if ((value & kSkip) && get(reg::kRing0Head, ring) != get(reg::kRing0Tail, ring)) {
     if (rings_[ring].entry) finish(ring, false, SyncFailure::kJobFailed);
     else set(reg::kRing0Head, ring, get(reg::kRing0Head, ring) + 1);
@@ -143,15 +144,15 @@ void QueueManager::finish(std::uint32_t ring, bool success, SyncFailure failure)
 }
 
 bool QueueManager::fetch(std::uint32_t ring) {
-  const std::uint64_t epoch = epoch_;
+  const std::uint64_t epoch = epoch_, fetch_epoch = fetch_epoch_[ring];
   const std::uint64_t base = get(reg::kRing0BaseLo, ring) | std::uint64_t{get(reg::kRing0BaseHi, ring)} << 32;
   const std::uint64_t address =
       base + std::uint64_t{get(reg::kRing0Head, ring) & (get(reg::kRing0Entries, ring) - 1)} * arch::kQueueEntryBytes;
   std::array<std::uint32_t, arch::kQueueEntryBytes / 4> words{};
   const bool ok = bus.issue(address, reinterpret_cast<std::uint8_t*>(words.data()), arch::kQueueEntryBytes, false);
   bus.drain();
-  // The driver may have reset the ring meanwhile.
-  if (epoch != epoch_ || state(ring) == RingState::kOff || state(ring) == RingState::kHalted) return false;
+  // The driver may have reset the ring meanwhile, and begun it afresh.
+  if (epoch != epoch_ || fetch_epoch != fetch_epoch_[ring] || state(ring) == RingState::kOff || state(ring) == RingState::kHalted) return false;
   if (!ok) return halt(ring, RingCause::kBus, {true, 0, address}), false;
   if (faults_.hit(sim::FaultKind::kCommandParity, bus.name(), {address, arch::kQueueEntryBytes, static_cast<std::int32_t>(ring)}))
     return halt(ring, RingCause::kParity, {true, 0, address}), false;

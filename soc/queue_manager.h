@@ -79,6 +79,7 @@ class QueueManager : public sc_core::sc_module {
   std::optional<std::uint32_t> running_;
   std::optional<sim::JobEnd> end_;
   std::uint64_t epoch_ = 0;  ///< bumped by RESET and aborts: what was in flight then no longer counts
+  std::array<std::uint64_t, arch::kRings> fetch_epoch_{};  ///< of each ring: an entry fetched before the last change is void
   sc_core::sc_event wake_;
   std::vector<RingJobRecord> records_;
 };

@@ -21,6 +21,7 @@ struct TrafficCount {
 struct FaultCount {
   std::string kind, target;
   std::uint64_t fired = 0;  ///< 0: its event never came
+  std::uint64_t seen = 0;   ///< events that it counted
 };
 
 using npu_model::NpuJobRecord;
@@ -50,6 +51,7 @@ struct RunRecord {
   std::map<std::string, std::uint64_t> counters;  ///< every raw event count, named as in `deputy list stats`
   std::vector<sim::FaultEvent> fault_events;  ///< planned faults that happened, in order (the first 1000)
   std::vector<FaultCount> faults;           ///< one for each of the plan's faults, in its order
+  std::vector<std::string> cache_findings;  ///< mistakes of cache maintenance (docs/coherence.md), the first 20
   std::vector<std::string> imbalances;      ///< what did not add up; must be empty
 };
 

@@ -61,8 +61,8 @@ void Sensor::thread() {
         sim::wait_on(changed_, next - sc_core::sc_time_stamp());
         continue;
       }
-      next = std::max(next, sc_core::sc_time_stamp() - sim::from_ps(std::uint64_t{period} * 1000)) +
-             sim::from_ps(std::uint64_t{period} * 1000);
+      // A frame that took longer than the period is followed at once.
+      next = std::max(next + sim::from_ps(std::uint64_t{period} * 1000), sc_core::sc_time_stamp());
       if (waiting() >= count) {
         if (period == 0) {
           sim::wait_on(changed_);

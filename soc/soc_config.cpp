@@ -85,6 +85,7 @@ base::Status check_together(const SocConfig& c) {
   if (!power_of_two(c.dram.row_bytes) || c.dram.row_bytes < burst)
     return bad("dram.row_bytes", "must be a power of two and hold at least one burst", "2048 is usual");
   if (!power_of_two(c.dram.banks)) return bad("dram.banks", "must be a power of two", "8 or 16 are usual");
+  if (!power_of_two(c.host.cache_line_bytes)) return bad("host.cache_line_bytes", "must be a power of two", "32 or 64 are usual");
   if (c.dram.trefi > 0 && c.dram.trefi <= c.dram.trfc)
     return bad("dram.trefi", "refresh would take all the time", "trefi must exceed trfc");
   return {};

@@ -118,9 +118,25 @@ struct SensorConfig {
   }
 };
 
+/// The host CPU: what its work costs, which the compiler knows too, and what its cache does to data, which it does not.
+struct HostParams : HostConfig {
+  bool coherent = true;
+  std::int32_t evict_seed = 0;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    HostConfig::fields(s, v);
+    v(s.coherent, Field{.name = "coherent", .doc = "engines and CPU see each other's writes without clean and invalidate"});
+    v(s.evict_seed, Field{.name = "evict_seed",
+                          .doc = "not 0: written lines leave the cache at random moments of this seed, too",
+                          .min = 0,
+                          .max = 2147483647});
+  }
+};
+
 struct SocConfig {
   std::string name = "unnamed";
-  HostConfig host;
+  HostParams host;
   NocConfig noc;
   SramConfig sram;
   DramConfig dram;

@@ -50,6 +50,7 @@ bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) 
   const std::uint64_t start = now_ps();
   if (memory_at(address, 4)) {
     bus_.issue(address, reinterpret_cast<std::uint8_t*>(&value), 4, write);
+    if (write && cache_) cache_->wrote_uncached(address, 4);
     bus_.drain();
     worked(start, now_ps() - start);
     return true;
@@ -90,12 +91,14 @@ base::Result<SharedMemory> TlmPort::alloc(MemoryKind kind, std::uint64_t bytes, 
     return base::Error{base::ErrorKind::kConfig, sram ? "sram" : "dram",
                        fmt::format("{} bytes do not fit: {} of {} bytes are free", bytes, heap.free_bytes(), memory.bytes()),
                        fmt::format("raise {}.bytes or choose a smaller model", sram ? "sram" : "dram")};
+  if (cache_) return SharedMemory{*address, bytes, cache_->allocated(*address, bytes)};
   SharedMemory out{*address, bytes, memory.host_pointer(*address)};
   std::memset(out.host, 0, bytes);
   return out;
 }
 
 void TlmPort::free(const SharedMemory& memory) {
+  if (cache_) cache_->freed(memory.address);
   DEPUTY_CHECK(sram_heap_.free(memory.address) || dram_heap_.free(memory.address), "freeing memory that is not allocated");
 }
 
@@ -104,8 +107,21 @@ void TlmPort::maintain(std::uint64_t address, std::uint64_t bytes) {
   maintained_lines_ += arch::maintained_lines(config_, address, bytes);
   spend(arch::maintenance_cycles(config_, address, bytes));
 }
-void TlmPort::clean(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
-void TlmPort::invalidate(std::uint64_t address, std::uint64_t bytes) { maintain(address, bytes); }
+
+// Either takes effect at its end. Maintenance of what is no memory has none.
+void TlmPort::clean(std::uint64_t address, std::uint64_t bytes) {
+  maintain(address, bytes);
+  if (cache_ && !threads_.stopped() && memory_at(address, bytes)) cache_->clean(address, bytes);
+}
+void TlmPort::invalidate(std::uint64_t address, std::uint64_t bytes) {
+  maintain(address, bytes);
+  if (cache_ && !threads_.stopped() && memory_at(address, bytes)) cache_->invalidate(address, bytes);
+}
+
+void TlmPort::announce(const MemoryTouch& touch) {
+  DEPUTY_CHECK(memory_at(touch.address, touch.bytes), "the CPU is to touch memory that does not exist");
+  if (cache_ && !threads_.stopped()) cache_->touch(touch);
+}
 
 // A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in which nothing
 // else can happen ends instead of leaping there.
@@ -159,8 +175,8 @@ void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const Mem
   threads_.enter();
   const std::uint64_t start = now_ps();
   std::uint64_t away = 0;  // other threads had the core
+  for (const MemoryTouch& touch : touches) announce(touch);
   for (const MemoryTouch& touch : touches) {
-    DEPUTY_CHECK(memory_at(touch.address, touch.bytes), "CPU work touches memory that does not exist");
     for (std::uint64_t at = touch.address, left = touch.bytes; left > 0;) {
       const std::uint64_t n = std::min<std::uint64_t>({left, static_cast<std::uint64_t>(config_.chunk_bytes), 4096 - at % 4096});
       bus_.issue(at, nullptr, static_cast<std::uint32_t>(n), touch.write);

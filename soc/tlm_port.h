@@ -15,6 +15,7 @@
 #include "sim/time.h"
 #include "soc/busy_log.h"
 #include "soc/heap.h"
+#include "soc/host_cache.h"
 #include "soc/host_threads.h"
 #include "soc/intc.h"
 #include "soc/memory.h"
@@ -26,6 +27,9 @@ class TlmPort : public HwPort {
  public:
   TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram, Memory& dram, bool functional);
 
+  /// Where the CPU's accesses go, before any memory is allocated. Null: straight to the memories, coherent.
+  void attach(HostCache* cache) { cache_ = cache; }
+
   std::uint32_t read32(std::uint64_t address) override;
   void write32(std::uint64_t address, std::uint32_t value) override;
   std::uint64_t bus_errors() const override { return bus_errors_; }
@@ -33,6 +37,7 @@ class TlmPort : public HwPort {
   void free(const SharedMemory& memory) override;
   void clean(std::uint64_t address, std::uint64_t bytes) override;
   void invalidate(std::uint64_t address, std::uint64_t bytes) override;
+  void announce(const MemoryTouch& touch) override;
   std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override;
   void wake_waiters() override;
   void sleep_until(std::uint64_t time_ps) override;
@@ -70,6 +75,7 @@ class TlmPort : public HwPort {
   sim::BusInitiator& bus_;
   Intc& intc_;
   Memory &sram_, &dram_;
+  HostCache* cache_ = nullptr;
   Heap sram_heap_, dram_heap_;
   BusyLog busy_;  ///< before threads_, which writes there too
   HostThreads threads_;

@@ -93,7 +93,7 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
                                               op.macs, r.macs));
   }
   for (const auto& op : report.ops)
-    if (op.engine == "npu" && op.macs > 0 && op.bound.empty() && !s.failure)
+    if (op.engine == "npu" && op.macs > 0 && op.bound.empty() && !s.failure && s.inference.degraded.empty())
       report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
 }
 
@@ -162,9 +162,14 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.interrupts = s.soc.interrupts;
   report.counters = s.soc.counters;
   report.imbalances = s.soc.imbalances;
+  report.frames = s.frames;
   if (s.failure) report.failure = s.failure->text();
   report.faults = s.soc.faults;
   report.fault_events = s.soc.fault_events;
+  report.recover = options.recovery.most_attempts() > 1 ? "full" : "none";
+  report.bound_ns = static_cast<double>(s.bound_ps) / 1000;
+  report.recovery = s.recovery;
+  report.restarts = s.inference.restarts, report.degraded = s.inference.degraded;
 
   for (std::uint32_t i = 0; i < s.executable.ops.size(); ++i) {
     const arch::SourceOp& op = s.executable.ops[i];

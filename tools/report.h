@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,12 @@ struct Report {
   std::string failure;                                ///< why the run ended early; what follows is what it had
   std::vector<soc::FaultCount> faults;                ///< planned faults and how often each happened
   std::vector<sim::FaultEvent> fault_events;
+  std::string recover;                                ///< none or full
+  double bound_ns = 0;                                ///< what the inference takes at most, whatever fails
+  std::vector<host_runtime::RecoveryEvent> recovery;  ///< steps taken, times from reset
+  std::uint32_t restarts = 0;                         ///< times the inference began again
+  std::vector<std::uint32_t> degraded;                ///< programs that the CPU computed
+  std::optional<FrameTimeline> frames;                ///< of `run --frames`
   std::vector<std::string> imbalances;                ///< books that do not balance; must be empty
   /// Cycles of all NPU jobs over the bound of all NPU work; 0 without NPU work.
   double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(npu_busy_cycles) / bounds.cycles() : 0; }

@@ -92,12 +92,29 @@ std::string report_json(const Report& r, bool reproducible) {
   out["ops"] = Json::array();
   for (const auto& op : r.ops) out["ops"].push_back(op_json(op));
   if (!r.failure.empty()) out["failure"] = r.failure;
+  if (r.recover != "none" || !r.recovery.empty()) {
+    Json steps = Json::array();
+    for (const auto& e : r.recovery)
+      steps.push_back({{"time_ns", static_cast<double>(e.time_ps) / 1000}, {"step", host_runtime::recovery_step_name(e.step)}, {"engine", e.engine}, {"what", e.what}});
+    out["recovery"] = {{"policy", r.recover}, {"bound_ns", r.bound_ns}, {"restarts", r.restarts}, {"programs_on_cpu", r.degraded}, {"steps", steps}};
+  }
   if (!r.faults.empty()) {
     out["faults"] = Json::array();
     for (const auto& f : r.faults) out["faults"].push_back({{"kind", f.kind}, {"target", f.target}, {"fired", f.fired}});
     out["fault_events"] = Json::array();
     for (const auto& e : r.fault_events)
       out["fault_events"].push_back({{"kind", e.kind}, {"target", e.target}, {"time_ns", static_cast<double>(e.time_ps) / 1000}, {"address", e.address}});
+  }
+  if (r.frames) {
+    Json& frames = out["frames"];
+    frames = {{"frames", r.frames->frames}, {"in_flight", r.frames->in_flight},
+              {"duration_ns", static_cast<double>(r.frames->to_ps - r.frames->from_ps) / 1000}};
+    for (const auto& [engine, share] : r.frames->utilisation) frames["utilisation"][engine] = share;
+    for (const auto& [engine, intervals] : r.frames->busy)
+      for (const auto& i : intervals)
+        frames["busy_ns"][engine].push_back({(static_cast<double>(i.start_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
+                                             (static_cast<double>(i.end_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
+                                             static_cast<double>(i.busy_ps) / 1000});
   }
   out["imbalances"] = r.imbalances;
   return out.dump(2) + "\n";

@@ -107,6 +107,14 @@ std::string report_text(const Report& r, int top) {
                                 r.timing_only ? ", timing only" : "");
   out += summary(r) + "\n" + energy_table(r) + "\n" + traffic_table(r) + "\n" + op_table(r, top);
   if (const std::string cpu = cpu_table(r); !cpu.empty()) out += "\n" + cpu;
+  if (r.recover != "none" || !r.recovery.empty()) {
+    out += fmt::format("\n  recovery {}: at most {} whatever fails; began again {} times, {} programs on the CPU\n", r.recover,
+                       human_time(r.bound_ns), r.restarts, r.degraded.size());
+    Table table({">time", "engine", "step", "because"});
+    for (const auto& e : r.recovery)
+      table.row({human_time(static_cast<double>(e.time_ps) / 1000), e.engine, host_runtime::recovery_step_name(e.step), e.what});
+    if (!table.empty()) out += table.text();
+  }
   if (!r.faults.empty()) {
     Table table({"planned fault", "at", ">happened"});
     for (const auto& f : r.faults) table.row({f.kind, f.target, f.fired ? std::to_string(f.fired) : "never"});

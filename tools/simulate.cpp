@@ -8,6 +8,7 @@
 
 #include "api/compile_model.h"
 #include "delegate/import/tflite.h"
+#include "soc/progress_bound.h"
 #include "tools/files.h"
 #include "tools/simulator/target.h"
 
@@ -43,6 +44,16 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   out.effort = options.effort;
   out.io = options.io;
   out.fallback = options.fallback;
+  return out;
+}
+
+host_runtime::BoardTimes board_times(const soc::SocConfig& soc, bool isolation) {
+  constexpr std::uint64_t kInitiators = 9;
+  host_runtime::BoardTimes out;
+  out.host = soc.host;
+  const auto longest = isolation ? soc::longest_translated_ps(soc, kInitiators) : soc::longest_chunk_ps(soc, kInitiators);
+  // By priority others may go first without end; then the runtime's own assumption holds.
+  if (longest) out.transaction_ps = *longest;
   return out;
 }
 
@@ -85,13 +96,16 @@ base::Status check_strict(const arch::Executable& executable) {
 base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, const std::string& name,
                          const SimulateOptions& options, const std::vector<std::vector<std::uint8_t>>& inputs,
                          Simulation& out) {
-  host_runtime::Device device(port, {});
+  host_runtime::DeviceOptions with;
+  with.recovery = options.recovery, with.board = board_times(options.soc, false);
+  host_runtime::Device device(port, with);
   DEPUTY_ASSIGN(auto session, host_runtime::Session::load(device, file, name));
   const auto wall = std::chrono::steady_clock::now();
   const base::Status status = session->run(inputs);
   out.inference_wall_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
   out.inference = session->record();
+  out.recovery = device.recovery_events(), out.bound_ps = session->frame(0).bound_ps();
   DEPUTY_TRY(status);
   if (options.timing_only) return {};
   for (auto tensor : session->executable().outputs) {
@@ -117,14 +131,22 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
   DEPUTY_ASSIGN(out.executable, arch::read_executable(file, name));
   out.file_hash = fmt::format("{:016x}", arch::content_hash(file));
   if (options.strict) DEPUTY_TRY(check_strict(out.executable));
-  soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed, .faults = options.faults});
-  soc::RunOutcome outcome = platform.run_to_end([&](HwPort& port) {
-    return run_session(port, file, name, options, inputs, out);
-  });
+  soc::RunOutcome outcome;
+  {
+    soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed, .faults = options.faults});
+    outcome = platform.run_to_end([&](HwPort& port) { return run_session(port, file, name, options, inputs, out); });
+  }
   out.soc = std::move(outcome.record);
   if (!outcome.status.ok()) {
     if (!options.keep_failed) return outcome.status.error();
     out.failure = outcome.status.error();
+    return out;
+  }
+  if (options.frames > 0) {
+    DEPUTY_ASSIGN(out.frames, run_frames(options.soc, file, name, inputs, options.frames, options.timing_only));
+    if (out.frames->outputs != out.outputs)
+      return base::Error{base::ErrorKind::kMismatch, name, "frames in flight compute other outputs than one alone",
+                         "this is a defect; please report it"};
   }
   return out;
 }

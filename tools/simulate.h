@@ -14,8 +14,10 @@
 #include "base/result.h"
 #include "delegate/compile.h"
 #include "delegate/ir/graph.h"
+#include "host_runtime/runtime/bounds.h"
 #include "host_runtime/runtime/session.h"
 #include "soc/platform.h"
+#include "tools/frames.h"
 
 namespace deputy::tools {
 
@@ -27,11 +29,13 @@ struct SimulateOptions {
   bool timing_only = false;
   bool all_tensors = false;
   bool strict = false;       ///< an operator on the CPU is an error
+  int frames = 0;            ///< run so many more, in flight, for their timeline
   std::uint64_t seed = 1;    ///< for inputs that are not given
   std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all there is
   delegate::Optimisations optimisations;
   delegate::Effort effort = delegate::Effort::kFull;
   sim::FaultPlan faults;     ///< to inject into the hardware
+  host_runtime::RecoveryPolicy recovery;  ///< of the runtime that runs it
   bool keep_failed = false;  ///< a run that fails is a Simulation with `failure` set, for its report
   bool fallback = false;  ///< compile a fallback for every NPU program
   delegate::IoPlacement io = delegate::IoPlacement::kArena;  ///< where graph inputs and outputs lie
@@ -54,9 +58,12 @@ struct Simulation {
   Provenance provenance;
   soc::RunRecord soc;
   host_runtime::InferenceRecord inference;
+  std::vector<host_runtime::RecoveryEvent> recovery;  ///< steps taken, in order
+  std::uint64_t bound_ps = 0;           ///< of the inference, whatever fails
   double inference_wall_ms = 0;         ///< wall time of the inference's simulation, after loading
   std::vector<std::vector<std::uint8_t>> outputs;        ///< graph order; empty when timing only
   std::map<std::uint32_t, std::vector<std::uint8_t>> tensors;  ///< all_tensors: every tensor with storage
+  std::optional<FrameTimeline> frames;
   std::optional<base::Error> failure;  ///< keep_failed: why the run ended early; the records hold what it had
 };
 
@@ -89,6 +96,9 @@ base::Result<arch::Executable> compile_graph(const delegate::Graph& graph, const
 /// the graph's input shapes when they are not the model file's own.
 base::Result<CompiledModel> compile_model(const ModelFile& model, const SimulateOptions& options,
                                           const std::vector<Shape>& shapes = {});
+
+/// What the runtime is told of the options' board. `isolation`: contexts have address spaces of their own.
+host_runtime::BoardTimes board_times(const soc::SocConfig& soc, bool isolation);
 
 /// The compiler's options that follow from a SoC and the run's options.
 delegate::CompileOptions compile_options(const SimulateOptions& options);

@@ -75,7 +75,7 @@ void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, 
     const bool runs = running_.contains(q) && running_.at(q).ring == ring;
     if (offset == ring_at(queue::kRing0Config, ring) && ((value ^ before) & 1)) {
       if (runs) stop_job(q);
-      file.set(ring_at(queue::kRing0Head, ring), 0), file.set(ring_at(queue::kRing0Tail, ring), 0);
+      if (value & 1) file.set(ring_at(queue::kRing0Head, ring), 0), file.set(ring_at(queue::kRing0Tail, ring), 0);
       set_state(ring, value & 1 ? RingState::kIdle : RingState::kOff);
       if ((value & 1) && !std::has_single_bit(file.get(ring_at(queue::kRing0Entries, ring))))
         halt(q, ring, static_cast<std::uint32_t>(RingCause::kBadEntry), 0);

@@ -9,7 +9,9 @@ std::uint64_t line_end(std::uint64_t address) { return line_begin(address + kCac
 }  // namespace
 
 void Coherence::before_cpu_read(std::uint64_t address, std::uint64_t bytes) {
-  if (bytes != 0) settle(line_begin(address), line_end(address + bytes), State::kEngineWrote);
+  if (bytes == 0) return;
+  settle(line_begin(address), line_end(address + bytes), State::kEngineWrote);
+  port_.announce({address, bytes, false});
 }
 
 void Coherence::before_cpu_write(std::uint64_t address, std::uint64_t bytes) {
@@ -19,6 +21,7 @@ void Coherence::before_cpu_write(std::uint64_t address, std::uint64_t bytes) {
   if (begin != address) settle(begin, begin + kCacheLine, State::kEngineWrote);
   if (end != address + bytes) settle(end - kCacheLine, end, State::kEngineWrote);
   set(begin, end, State::kCpuWrote);
+  port_.announce({address, bytes, true});
 }
 
 void Coherence::before_engine(std::uint64_t address, std::uint64_t bytes) {

@@ -93,6 +93,13 @@ base::Result<std::shared_ptr<Context>> Device::default_context() {
   return default_context_;
 }
 
+base::Result<std::shared_ptr<Context>> Device::any_context() {
+  const RuntimeGuard guard(space_.lock);
+  for (const auto& held : contexts_)
+    if (auto context = held.lock()) return context;
+  return default_context();
+}
+
 base::Result<std::shared_ptr<Job>> Device::push(EngineId id, const Context& context, const arch::QueueEntry& entry,
                                                 const JobLimits& limits) {
   Engine& e = engine(id);
@@ -117,6 +124,27 @@ void Device::abandon(Job& job) {
   if (e.jobs[job.ring].empty() || e.jobs[job.ring].front().get() != &job) return;
   if (e.queue.running() == static_cast<int>(job.ring)) e.queue.abort(job.ring);
   service_ring(e, job.ring);
+  drop_abandoned(e, job.ring);
+}
+
+// What nobody wants may wait for a timeline that nobody will signal.
+void Device::drop_abandoned(Engine& e, std::uint32_t ring) {
+  while (!e.jobs[ring].empty()) {
+    const Job& job = *e.jobs[ring].front();
+    if (!job.abandoned || job.entry.kind != static_cast<std::uint8_t>(arch::EntryKind::kJob)) return;
+    if (e.queue.state(ring) != arch::RingState::kWaiting) return;
+    drop(e, ring);
+  }
+}
+
+// The entry leaves the ring without being run, unless it has ended by itself.
+void Device::drop(Engine& e, std::uint32_t ring) {
+  const std::shared_ptr<Job> job = e.jobs[ring].front();
+  if (e.queue.drop_head(ring, job->number)) {
+    job->state = Job::State::kFailed;
+    e.jobs[ring].pop_front();
+  }
+  finish_jobs(e, ring);
 }
 
 void Device::add_work(std::shared_ptr<HostWork> work) {
@@ -159,12 +187,12 @@ base::Status Device::wait(const Fence& fence, std::uint64_t deadline_ps) {
         refresh(seen);
         return !seen.pending();
       },
-      deadline_ps));
+      deadline_ps, seen.by_timeline()));
   if (seen.state() == FenceState::kFailed) return seen.error();
   return {};
 }
 
-base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps) {
+base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps, bool watched) {
   const RuntimeGuard guard(space_.lock);
   for (;;) {
     pump();
@@ -173,6 +201,9 @@ base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t
     if (now >= deadline_ps)
       return Error{ErrorKind::kDeadline, "wait", "the deadline passed", "what was waited for goes on; wait again or cancel it"};
     std::uint64_t wake = deadline_ps;
+    // The sync unit's interrupt may be lost, too. Without a deadline and without work here nobody looks: a wait that
+    // nothing can end must not keep time running.
+    if (!works_.empty() || (watched && deadline_ps != kNever)) wake = std::min(wake, now + options_.watchdog_ps);
     if (anything_queued()) wake = std::min(wake, std::max(next_watch_ps_, now + 1));
     for (const auto& work : works_) wake = std::min(wake, std::max(work->wake_ps(), now + 1));
     const std::uint32_t raised = wait_for_interrupt(wake);
@@ -189,10 +220,10 @@ std::uint32_t Device::wait_for_interrupt(std::uint64_t deadline_ps) {
   const std::uint32_t lines = started_ ? line_bit(arch::IrqLine::kNpuQueue) | line_bit(arch::IrqLine::kDmaQueue) |
                                              line_bit(arch::IrqLine::kSync)
                                        : 0;
-  const bool let_go = space_.lock.outermost();
-  if (let_go) space_.lock.give();
+  if (testing_) return port_.wait_irqs(lines, deadline_ps);  // in the middle of somebody's step
+  const int depth = space_.lock.let_go();
   const std::uint32_t raised = port_.wait_irqs(lines, deadline_ps);
-  if (let_go) space_.lock.take();
+  space_.lock.resume(depth);
   return raised;
 }
 
@@ -238,6 +269,7 @@ void Device::service(Engine& e) {
 
 void Device::service_ring(Engine& e, std::uint32_t ring) {
   finish_jobs(e, ring);
+  if (!e.jobs[ring].empty() && e.jobs[ring].front()->abandoned) drop_abandoned(e, ring);
   if (e.jobs[ring].empty() || e.queue.state(ring) != arch::RingState::kHalted) return;
   const RingFault fault = e.queue.fault(ring);
   std::optional<std::uint32_t> tag;
@@ -318,15 +350,33 @@ void Device::recover(Engine& e, std::uint32_t ring, base::Error error, std::opti
     case RecoveryStep::kRestartRing:
       return e.queue.restart(ring);
     case RecoveryStep::kResetEngine:
-      return e.queue.reset();
+      return reset(e);
     case RecoveryStep::kGiveUp:
-      if (options_.recovery.unhealthy_after != 0 && ++e.given_up >= options_.recovery.unhealthy_after &&
-          !e.out_of_service) {
-        e.out_of_service = true, e.out_since_ps = port_.now_ps();
-        note(step, e, "out of service");
-      }
-      return;
+      return count_given_up(e);
   }
+}
+
+void Device::count_given_up(Engine& e) {
+  if (options_.recovery.unhealthy_after == 0 || ++e.given_up < options_.recovery.unhealthy_after || e.out_of_service) return;
+  e.out_of_service = true, e.out_since_ps = port_.now_ps();
+  note(RecoveryStep::kGiveUp, e, "out of service");
+}
+
+// Every ring begins afresh with what is in it. A job of another ring that is running and has eaten its operands cannot:
+// it has failed, through no fault of its own, and its owner starts it from whole inputs.
+void Device::reset(Engine& e) {
+  e.running = e.unstarted = -1;
+  if (const int running = e.queue.running(); running >= 0) {
+    const auto ring = static_cast<std::uint32_t>(running);
+    finish_jobs(e, ring);
+    if (!e.jobs[ring].empty() && !e.jobs[ring].front()->limits.restartable) {
+      const std::shared_ptr<Job> job = e.jobs[ring].front();
+      drop(e, ring);
+      if (job->state == Job::State::kFailed)
+        job->error = Error{ErrorKind::kHardwareFault, engine_name(e.id), "the engine was reset for another job", ""};
+    }
+  }
+  e.queue.reset();
 }
 
 // Its entry becomes one that does nothing, so that the ring goes on, and its timelines are left to its owner.
@@ -358,8 +408,9 @@ void Device::watch(Engine& e) {
   const int running = e.queue.running();
   if (running < 0 || e.jobs[static_cast<std::size_t>(running)].empty()) {
     e.running = -1;
-    return;
+    return watch_idle(e);
   }
+  e.unstarted = -1;
   const auto ring = static_cast<std::uint32_t>(running);
   const Job& job = *e.jobs[ring].front();
   const std::uint64_t now = port_.now_ps();
@@ -380,13 +431,52 @@ void Device::watch(Engine& e) {
                     : fmt::format("the job still moves after {} us, more than its budget", (now - e.started_ps) / 1'000'000),
               "the outputs of this job are not valid"};
   if (e.queue.state(ring) != arch::RingState::kHalted) {
-    // Not even that: only a reset of the whole engine is left. The job then begins afresh, like every other.
-    note(RecoveryStep::kResetEngine, e, "the engine does not stop");
-    e.queue.reset();
-    e.running = -1;
-    return;
+    // Not even that: only a reset of the whole engine is left.
+    e.jobs[ring].front()->error = std::move(error);
+    return recover_unstarted(e, ring);
   }
   recover(e, ring, std::move(error), std::nullopt);
+}
+
+// Nothing runs. A job that waits for nothing and does not begin either is one whose entry never arrives: the fetch
+// hangs on the bus, or doorbells are not heard.
+void Device::watch_idle(Engine& e) {
+  const auto ready = [&](const auto& jobs) { return !jobs.empty() && may_run(*jobs.front()); };
+  const auto found = std::ranges::find_if(e.jobs, ready);
+  if (found == e.jobs.end()) {
+    e.unstarted = -1;
+    return;
+  }
+  const int ring = static_cast<int>(found - e.jobs.begin());
+  const Job& job = *found->front();
+  const std::uint32_t progress = e.queue.progress();
+  if (ring != e.unstarted || job.number != e.unstarted_number || progress != e.progress) {
+    e.unstarted = ring, e.unstarted_number = job.number, e.progress = progress;
+    e.unstarted_since_ps = port_.now_ps();
+    return;
+  }
+  if (port_.now_ps() - e.unstarted_since_ps < job.limits.progress_ps) return;
+  found->front()->error = Error{ErrorKind::kHardwareFault, engine_name(e.id),
+                                fmt::format("the queue has not begun with the job for {} us, and nothing else runs",
+                                            (port_.now_ps() - e.unstarted_since_ps) / 1'000'000),
+                                "the outputs of this job are not valid"};
+  recover_unstarted(e, static_cast<std::uint32_t>(ring));
+}
+
+bool Device::may_run(const Job& job) {
+  return std::ranges::all_of(job.entry.wait, [&](const arch::TimelinePoint& p) {
+    return !p.used || sync_.value(p.timeline) >= p.value || sync_.failure(p.timeline) != arch::SyncFailure::kNone;
+  });
+}
+
+// The ring has not halted, so that nothing less than a reset makes it go on, whatever the policy.
+void Device::recover_unstarted(Engine& e, std::uint32_t ring) {
+  const std::shared_ptr<Job> job = e.jobs[ring].front();
+  const RecoveryStep step = job->abandoned ? RecoveryStep::kGiveUp : options_.recovery.step(++job->attempts);
+  if (!job->abandoned) note(step == RecoveryStep::kGiveUp ? step : RecoveryStep::kResetEngine, e, job->error->message);
+  if (step == RecoveryStep::kGiveUp || !job->limits.restartable) drop(e, ring);
+  if (step == RecoveryStep::kGiveUp && !job->abandoned) count_given_up(e);
+  reset(e);
 }
 
 bool Device::healthy(EngineId id) {
@@ -395,7 +485,7 @@ bool Device::healthy(EngineId id) {
   if (testing_) return true;
   if (port_.now_ps() - e.out_since_ps < options_.recovery.readmit_after_ps) return false;
   testing_ = true;
-  e.queue.reset();
+  reset(e);
   const base::Status passed = self_test(*this, id);
   testing_ = false;
   e.out_since_ps = port_.now_ps();
@@ -405,11 +495,29 @@ bool Device::healthy(EngineId id) {
   return true;
 }
 
-std::uint64_t Device::job_bound_ps(const JobLimits& limits) const {
-  // Hangs are seen within progress_ps and a look; slow jobs within their budget and a look. One look more for a
-  // lost interrupt or doorbell.
-  const std::uint64_t attempt = std::max(limits.budget_ps, limits.progress_ps) + 3 * options_.watchdog_ps;
-  return attempt * static_cast<std::uint64_t>(options_.recovery.most_attempts());
+// At every moment the host works, an engine works, or a watchdog counts for one of the things in flight: none waits
+// for ever on another, so the sum of what each needs by itself holds for all, in whatever order they go.
+std::uint64_t Device::bound_ps() {
+  const RuntimeGuard guard(space_.lock);
+  std::uint64_t sum = 0;
+  for (const auto& work : works_) sum += work->bound_ps();
+  // Nobody's any more, but still in the rings.
+  for (const Engine* e : {&npu_engine_, &dma_engine_})
+    for (const auto& jobs : e->jobs)
+      for (const auto& job : jobs)
+        if (job->abandoned) sum += attempt_bound_ps(options_, job->limits);
+  // A reset for one context's job lets another's begin afresh.
+  const auto contexts = std::ranges::count_if(contexts_, [](const auto& c) { return !c.expired(); });
+  return contexts > 1 ? 2 * sum : sum;
+}
+
+std::uint64_t Device::queued_bound_ps() {
+  const RuntimeGuard guard(space_.lock);
+  std::uint64_t sum = 0;
+  for (const Engine* e : {&npu_engine_, &dma_engine_})
+    for (const auto& jobs : e->jobs)
+      for (const auto& job : jobs) sum += 2 * job_bound_ps(options_, job->limits);
+  return sum;
 }
 
 // --- Timelines -----------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 #include "host_runtime/hal/queue_driver.h"
 #include "host_runtime/hal/sync_driver.h"
 #include "host_runtime/runtime/address_space.h"
+#include "host_runtime/runtime/bounds.h"
 #include "host_runtime/runtime/buffer.h"
 #include "host_runtime/runtime/fence.h"
 #include "host_runtime/runtime/job.h"
@@ -36,6 +37,7 @@ struct DeviceOptions {
   /// Memory is then allocated in whole pages.
   bool isolation = false;
   RecoveryPolicy recovery;
+  BoardTimes board;
 };
 
 struct ContextOptions {
@@ -65,6 +67,8 @@ class HostWork {
   virtual std::uint32_t priority() const = 0;
   /// When advance() must be called at the latest (a deadline); UINT64_MAX: none.
   virtual std::uint64_t wake_ps() const = 0;
+  /// From its beginning to its end at most, with the SoC to itself; what it waits for not included.
+  virtual std::uint64_t bound_ps() const = 0;
 };
 
 class Device {
@@ -91,6 +95,8 @@ class Device {
   base::Result<std::shared_ptr<Context>> create_context(const ContextOptions& options);
   /// The context of whoever does not ask for one, priority 1.
   base::Result<std::shared_ptr<Context>> default_context();
+  /// One that exists, else the default one.
+  base::Result<std::shared_ptr<Context>> any_context();
 
   /// A timeline for the caller until retire_timeline().
   base::Result<std::uint8_t> create_timeline() {
@@ -117,7 +123,9 @@ class Device {
   /// A failed fence's error is the answer.
   base::Status wait(const Fence& fence, std::uint64_t deadline_ps);
   /// The same until `done` holds.
-  base::Status wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps);
+  base::Status wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps) {
+    return wait_until(done, deadline_ps, false);
+  }
   /// Does what can be done without waiting.
   void poll();
   /// The same, without looking at the hardware.
@@ -135,10 +143,15 @@ class Device {
   /// Every recovery step taken, in order.
   const std::vector<RecoveryEvent>& recovery_events() const { return events_; }
 
-  /// The longest one job of these limits can take from when its ring runs it to its end, all recovery steps included.
-  std::uint64_t job_bound_ps(const JobLimits& limits) const;
+  /// Everything that is in flight now is over after this time, recovered, degraded or failed, if what it waits for is
+  /// in flight here, too, and nothing more of the same or a higher priority is submitted (docs/recovery.md).
+  std::uint64_t bound_ps();
+  /// The same for the jobs in the rings alone.
+  std::uint64_t queued_bound_ps();
 
  private:
+  /// `watched`: `done` looks at the hardware, and should now and then.
+  base::Status wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps, bool watched);
   struct Engine {
     EngineId id;
     QueueDriver queue;
@@ -148,6 +161,9 @@ class Device {
     std::uint64_t number = 0;
     std::uint32_t progress = 0;
     std::uint64_t started_ps = 0, moved_ps = 0;
+    // A job that should begin and does not.
+    int unstarted = -1;
+    std::uint64_t unstarted_number = 0, unstarted_since_ps = 0;
     // Health.
     int given_up = 0;
     bool out_of_service = false;
@@ -162,7 +178,14 @@ class Device {
   void check_signal(Job& job, const arch::TimelinePoint& signal);
   void recover(Engine& engine, std::uint32_t ring, base::Error error, std::optional<std::uint32_t> tag);
   void give_up(Engine& engine, std::uint32_t ring);
+  void reset(Engine& engine);
+  void drop(Engine& engine, std::uint32_t ring);
+  void drop_abandoned(Engine& engine, std::uint32_t ring);
+  void count_given_up(Engine& engine);
   void watch(Engine& engine);
+  void watch_idle(Engine& engine);
+  void recover_unstarted(Engine& engine, std::uint32_t ring);
+  bool may_run(const Job& job);
   void watch_all();
   void note(RecoveryStep step, const Engine& engine, std::string what);
   void collect_timelines();

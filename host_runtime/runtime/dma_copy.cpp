@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "arch/dma_descriptor.h"
+#include "host_runtime/runtime/self_test.h"
 #include "host_runtime/runtime/waits.h"
 
 namespace deputy::host_runtime {
@@ -41,6 +43,18 @@ base::Result<std::shared_ptr<DmaCopy>> DmaCopy::make(Device& device, std::shared
   DEPUTY_ASSIGN(const std::uint8_t timeline, device.create_timeline());
   out->fence_ = Fence(timeline, 1, false);
   out->waits_.assign(waits.begin(), waits.end());
+  return out;
+}
+
+// A transfer is a read, a write and the descriptor's fetches (arch/progress_bound.h); a hung one is seen no sooner.
+JobLimits DmaCopy::limits() const {
+  const BoardTimes& board = device_.options().board;
+  return {kBudgetFloorPs + from_.bytes() * kBudgetPsPerByte, std::max(kProgressPs, 8 * board.transaction_ps), true};
+}
+
+std::uint64_t DmaCopy::bound_ps() const {
+  std::uint64_t out = job_bound_ps(device_.options(), limits()) + host_bound_ps(device_.options().board, {}, 2 * from_.bytes());
+  if (device_.options().recovery.unhealthy_after != 0) out += job_bound_ps(device_.options(), self_test_limits());
   return out;
 }
 
@@ -81,8 +95,7 @@ bool DmaCopy::advance() {
     return false;
   }
   from_.before_engine(), to_.before_engine(), descriptor_.before_engine();
-  auto job = device_.push(EngineId::kDma, *context_, entry,
-                          {kBudgetFloorPs + from_.bytes() * kBudgetPsPerByte, kProgressPs, true});
+  auto job = device_.push(EngineId::kDma, *context_, entry, limits());
   if (!job.ok()) return false;  // the ring is full
   job_ = *job;
   return true;

@@ -19,10 +19,12 @@ class DmaCopy final : public HostWork {
   bool done() const override { return !fence_.pending(); }
   std::uint32_t priority() const override { return context_->priority(); }
   std::uint64_t wake_ps() const override { return ~std::uint64_t{0}; }
+  std::uint64_t bound_ps() const override;
 
  private:
   DmaCopy(Device& device, std::shared_ptr<Context> context, Buffer to, Buffer from)
       : device_(device), context_(std::move(context)), to_(std::move(to)), from_(std::move(from)) {}
+  JobLimits limits() const;
   void end(std::optional<base::Error> error);
 
   Device& device_;

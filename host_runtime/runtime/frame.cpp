@@ -113,8 +113,9 @@ base::Status ModelFrame::run_fallback(std::uint32_t program) {
 base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
   const RuntimeGuard guard(device_.space().lock);
   if (!idle()) return Error{ErrorKind::kBusy, model_.executable.model_name, "the frame is in flight", "wait for its fence"};
+  // What it waits for may write them.
   for (const Buffer& input : inputs_)
-    if (input.undefined())
+    if (options.waits.empty() && input.undefined())
       return Error{ErrorKind::kInput, model_.executable.model_name, "an input's contents are undefined: the job that should have written it failed", ""};
   if (inference_ && inference_->timeline_spent() && timeline_) {
     device_.retire_timeline(*timeline_);
@@ -128,7 +129,7 @@ base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
   value_ += Inference::kValues;
   task.last_value = value_;
   task.waits = options.waits, task.deadline_ps = options.deadline_ps;
-  task.outputs = outputs_;
+  task.inputs = inputs_, task.outputs = outputs_;
   const RecoveryPolicy& policy = device_.options().recovery;
   if (!model_.executable.programs.empty() && (policy.most_attempts() > 1 || policy.cpu_fallback)) {
     // What an inference waits for may write its inputs, so there is nothing to save yet.

@@ -29,6 +29,7 @@ class ModelFrame final : public Session::Frame {
   }
   bool idle() const override { return !inference_ || inference_->quiet(); }
   const InferenceRecord& record() const override;
+  std::uint64_t bound_ps() const override { return inference_bound_ps(device_.options(), model_); }
 
   const ModelMemory& memory() const { return memory_; }
   BufferRequirements requirements(std::uint32_t tensor) const;

@@ -117,12 +117,17 @@ bool Inference::advance_npu() {
   return true;
 }
 
+// Of the job at the current step.
+void Inference::engine_wrote() {
+  for (const RegionRange& r : task_.model->programs[executable().steps[step_].program].writes)
+    device_.space().coherence.after_engine_write(
+        task_.memory->region(static_cast<arch::Region>(r.region)).address + r.begin, r.end - r.begin);
+}
+
 bool Inference::job_over() {
   if (job_->state == Job::State::kQueued) return false;
   const arch::Step& step = executable().steps[step_];
-  for (const RegionRange& r : task_.model->programs[step.program].writes)
-    device_.space().coherence.after_engine_write(
-        task_.memory->region(static_cast<arch::Region>(r.region)).address + r.begin, r.end - r.begin);
+  engine_wrote();
   const std::shared_ptr<Job> job = std::move(job_);
   job_ = nullptr;
   if (job->state == Job::State::kFinished) {
@@ -179,10 +184,14 @@ void Inference::run_host(std::uint32_t step) {
 void Inference::step_done() {
   record_.steps.push_back({step_, step_start_ps_, device_.port().now_ps()});
   step_start_ps_ = device_.port().now_ps();
-  if (++step_ == executable().steps.size()) complete();
+  if (++step_ == executable().steps.size() && host_may_start()) complete();
 }
 
 void Inference::complete() {
+  // What it waited for may have been meant to write an input, and did not.
+  if (std::ranges::any_of(task_.inputs, [](const Buffer& b) { return b.undefined(); }))
+    return fail({ErrorKind::kInput, "inference", "an input's contents are undefined: the job that should have written it failed", ""},
+                arch::SyncFailure::kUpstream);
   for (Buffer& output : task_.outputs) output.set_undefined(false);
   if (task_.timeline && !engine_signalled_) device_.sync().signal(*task_.timeline, task_.last_value);
   record_.end_ps = device_.port().now_ps();
@@ -198,6 +207,7 @@ void Inference::fail(Error error, arch::SyncFailure code) {
   if (task_.timeline && device_.sync().failure(*task_.timeline) == arch::SyncFailure::kNone)
     device_.sync().fail(*task_.timeline, code);
   if (job_) {
+    engine_wrote();  // or is still writing; the CPU touches none of it before quiet()
     left_behind_.push_back(job_);
     device_.abandon(*job_);
     job_ = nullptr;

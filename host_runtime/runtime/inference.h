@@ -39,7 +39,7 @@ struct InferenceTask {
   std::uint64_t last_value = 0;  ///< of the timeline at the end; kValues before it are for the steps
   std::vector<Fence> waits;
   std::uint64_t deadline_ps = ~std::uint64_t{0};
-  std::vector<Buffer> outputs;
+  std::vector<Buffer> inputs, outputs;
   /// Puts the inputs back after a fault, when the programs may have overwritten them; empty: they are intact.
   std::function<void()> restore_inputs;
   /// Can it begin again at all?
@@ -65,6 +65,7 @@ class Inference final : public HostWork {
   bool done() const override { return !fence_.pending(); }
   std::uint32_t priority() const override { return task_.context->priority(); }
   std::uint64_t wake_ps() const override { return task_.deadline_ps; }
+  std::uint64_t bound_ps() const override { return inference_bound_ps(device_.options(), *task_.model); }
 
   /// Timeline values that an inference takes: one a job, those that begin again included, and one for the end.
   static constexpr std::uint64_t kValues = 1 << 20;
@@ -73,6 +74,7 @@ class Inference final : public HostWork {
   const arch::Executable& executable() const { return task_.model->executable; }
   bool host_may_start();
   bool advance_npu();
+  void engine_wrote();
   bool job_over();
   void run_on_cpu(std::uint32_t program);
   void run_host(std::uint32_t step);

@@ -72,6 +72,8 @@ class Loader {
     }
     limits.contents[static_cast<int>(Region::kConstants)] = exe().constants;
     limits.op_count = exe().ops.size();
+    limits.transaction_ps = device_.options().board.transaction_ps;
+    limits.clock_division = device_.options().board.clock_division;
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
       DEPUTY_ASSIGN(auto footprint, verify_program(exe().programs[i].words, limits,
                                                    fmt::format("{}, program {}", name_, i)));

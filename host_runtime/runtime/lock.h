@@ -25,8 +25,19 @@ class RuntimeLock {
     owner_.reset();
     port_.unlock();
   }
-  /// Only the outermost call may let go while it waits: those around it count on what they have seen.
-  bool outermost() const { return depth_ == 1; }
+  /// Gives the lock up while its holder waits, however often it has taken it; resume() takes it as often again.
+  int let_go() {
+    const int depth = depth_;
+    depth_ = 0;
+    owner_.reset();
+    port_.unlock();
+    return depth;
+  }
+  void resume(int depth) {
+    port_.lock();
+    owner_ = port_.current_thread();
+    depth_ = depth;
+  }
 
  private:
   HwPort& port_;

@@ -35,8 +35,11 @@ std::vector<std::uint32_t> npu_copy() {
 
 }  // namespace
 
+JobLimits self_test_limits() { return {kBudgetPs, kBudgetPs, true}; }
+
 base::Status self_test(Device& device, EngineId engine) {
-  DEPUTY_ASSIGN(const auto context, device.default_context());
+  // Whose ring does not matter, and there may be none left for the device itself.
+  DEPUTY_ASSIGN(const auto context, device.any_context());
   DEPUTY_ASSIGN(Buffer from, Buffer::make(device.space(), MemoryKind::kDram, kBytes, kCacheLine));
   DEPUTY_ASSIGN(Buffer to, Buffer::make(device.space(), MemoryKind::kDram, kBytes, kCacheLine));
   std::vector<std::uint8_t> pattern(kBytes);
@@ -64,9 +67,9 @@ base::Status self_test(Device& device, EngineId engine) {
     DEPUTY_ASSIGN(mapped.emplace_back(), Mapping::make(context->space(), buffer->address(), buffer->bytes(), true));
     buffer->before_engine();
   }
-  DEPUTY_ASSIGN(const auto job, device.push(engine, *context, entry, {kBudgetPs, kBudgetPs, true}));
+  DEPUTY_ASSIGN(const auto job, device.push(engine, *context, entry, self_test_limits()));
   const auto over = [&] { return job->state != Job::State::kQueued; };
-  const std::uint64_t bound = device.job_bound_ps(job->limits);
+  const std::uint64_t bound = device.queued_bound_ps();
   const base::Status waited = device.wait_until(over, device.port().now_ps() + bound);
   if (!waited.ok()) device.abandon(*job);
   DEPUTY_TRY(waited);

@@ -5,6 +5,9 @@
 
 namespace deputy::host_runtime {
 
+/// The self-test's job.
+JobLimits self_test_limits();
+
 /// Copies a pattern with the engine and compares. Blocks, for a bounded time.
 base::Status self_test(Device& device, EngineId engine);
 

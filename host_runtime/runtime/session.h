@@ -46,6 +46,9 @@ class Session {
     /// No inference of this frame is anywhere any more.
     virtual bool idle() const = 0;
     virtual const InferenceRecord& record() const = 0;
+    /// The longest that the frame's inference takes with the SoC to itself, whatever fails (docs/recovery.md). Beside
+    /// others Device::bound_ps() counts.
+    virtual std::uint64_t bound_ps() const = 0;
   };
 
   /// Loads: verifies the file, checks it against the NPU's CONFIG registers, checks that a CPU

@@ -7,6 +7,7 @@
 
 #include "arch/instruction_check.h"
 #include "arch/npu_timing.h"
+#include "arch/progress_bound.h"
 #include "arch/registers.h"
 #include "host_runtime/runtime/scratchpad_state.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kBudgetFloorPs = 100e9, kBudgetCeilingPs = 1000e12, kBudgetFactor = 16;
 constexpr double kProgressFloorPs = 1e9;
+constexpr std::uint64_t kMostCycles = 1'000'000'000'000;  // what the ceiling allows for is less
 constexpr double kCyclesPerInstruction = 1000, kCyclesPerRow = 256, kCyclesPerByte = 4;
 
 // Sorts and joins ranges that touch.
@@ -61,9 +63,11 @@ class Verifier {
         std::min(kBudgetFloorPs + kBudgetFactor * cycles_ * period_ps, kBudgetCeilingPs);
     const double progress_ps =
         std::min(kProgressFloorPs + kBudgetFactor * longest_ * period_ps, kBudgetCeilingPs);
+    const std::uint64_t gap_ps = arch::npu_progress_gap_ps(limits_.target, std::min(longest_compute_, kMostCycles),
+                                                           limits_.transaction_ps, limits_.clock_division);
     return ProgramFootprint{merged(std::move(reads_)), merged(std::move(writes_)),
                             static_cast<std::uint64_t>(budget_ps),
-                            static_cast<std::uint64_t>(progress_ps)};
+                            std::max(static_cast<std::uint64_t>(progress_ps), gap_ps)};
   }
 
  private:
@@ -96,8 +100,11 @@ class Verifier {
     if (!problem.empty()) return problem;
     ++issued_[static_cast<std::size_t>(instruction.queue())];
     cycles_ += kCyclesPerInstruction;
-    if (instruction.queue() == arch::Queue::kCompute)
-      cycles_ += static_cast<double>(arch::compute_cost(instruction.op, limits_.target).cycles);
+    if (instruction.queue() == arch::Queue::kCompute) {
+      const std::uint64_t cycles = arch::compute_cost(instruction.op, limits_.target).cycles;
+      longest_compute_ = std::max(longest_compute_, cycles);
+      cycles_ += static_cast<double>(cycles);
+    }
     return {};
   }
 
@@ -165,6 +172,7 @@ class Verifier {
   std::array<std::uint64_t, 4> issued_{};
   std::vector<RegionRange> reads_, writes_;
   double cycles_ = 0, longest_ = 0;  ///< of all instructions, of one
+  std::uint64_t longest_compute_ = 0;  ///< cycles of the formula
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ struct ProgramLimits {
   /// unless all are empty: then their contents are left to the engine.
   std::array<std::span<const std::uint8_t>, arch::kRegionCount> contents{};
   std::uint64_t op_count = 0;  ///< tags must be below
+  std::uint64_t transaction_ps = 0, clock_division = 1;  ///< of the board, see BoardTimes
 };
 
 /// Bytes [begin, end) of a region.
@@ -50,7 +51,7 @@ struct ProgramFootprint {
 /// pessimistic estimate in which nothing overlaps, compute costs its formula, transfers cost 4
 /// cycles a byte, 256 a row and 1000 an instruction, and decoding its own rate; at most 1000 s. A job that needs longer hangs, or
 /// the memory is hopelessly slow. progress_ps is the same of its largest instruction, with 1 ms for the 100 ms: the
-/// engine's PROGRESS counts instructions.
+/// engine's PROGRESS counts instructions. It is never less than arch/progress_bound.h says for the limits' board.
 base::Result<ProgramFootprint> verify_program(std::span<const std::uint32_t> words,
                                               const ProgramLimits& limits,
                                               const std::string& where);

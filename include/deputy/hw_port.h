@@ -53,6 +53,11 @@ class HwPort {
   virtual void clean(std::uint64_t address, std::uint64_t bytes) = 0;
   virtual void invalidate(std::uint64_t address, std::uint64_t bytes) = 0;
 
+  /// Tells that the CPU is about to read or write these bytes by plain loads and stores through the mapping. Takes no
+  /// time and is no traffic: only a simulator, which cannot see them otherwise, needs it (docs/coherence.md). Touches
+  /// of charge() tell the same.
+  virtual void announce(const MemoryTouch& touch) { (void)touch; }
+
   /// Blocks until an interrupt line of `lines` (bit n: arch::IrqLine n) is pending or the deadline (absolute, now_ps()
   /// scale) passes; answers the pending ones. 0: a time-out, or wake_waiters() was called meanwhile, or another host
   /// thread was faster: look again at what was waited for. Does not acknowledge: the driver does, at the device and

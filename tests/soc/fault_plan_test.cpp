@@ -98,6 +98,7 @@ struct Driver {
   RingCause cause(int e) { return static_cast<RingCause>(reg(e, queue::kRing0Status) >> 8 & 0xFF); }
   void rest(std::uint64_t us) { port.wait_irq(31, port.now_ps() + us * 1'000'000); }
   void wipe(int e) {
+    port.announce({dram.address + kTo[e], kBytes, true});  // whole lines, whatever the engine has written there
     std::memset(dram.host + kTo[e], 0xEE, kBytes);
     port.clean(dram.address + kTo[e], kBytes);
   }

@@ -101,6 +101,7 @@ base::Status work(HwPort& port, std::vector<std::uint8_t>& result) {
   std::vector<std::uint32_t> words;
   arch::pack(d, words);
   std::memcpy(dram.host + 40960, words.data(), words.size() * 4);
+  port.clean(dram.address + 40960, words.size() * 4);
   namespace dma = arch::dma_reg;
   port.write32(arch::kDmaBase + dma::kDescLo, static_cast<std::uint32_t>(dram.address + 40960));
   port.write32(arch::kDmaBase + dma::kIrqEnable, 3);
@@ -108,6 +109,7 @@ base::Status work(HwPort& port, std::vector<std::uint8_t>& result) {
   await(port, arch::IrqLine::kDma, arch::kDmaBase + dma::kIrqStatus);
   CHECK(port.read32(arch::kDmaBase + dma::kStatus) == arch::kStatusDone);
 
+  port.invalidate(sram.address, kBytes);
   const MemoryTouch touch[] = {{sram.address, kBytes, false}};
   port.charge(CpuKernel::kElementwise, 100, touch);
   result.assign(sram.host, sram.host + kBytes);

@@ -123,8 +123,10 @@ ReferenceDevice::Fate ReferenceDevice::fate(Device engine) {
   return out;
 }
 
+void ReferenceDevice::prepare(Device engine) { fates_[engine] = fate(engine); }
+
 void ReferenceDevice::on_start(Device engine) {
-  fates_[engine] = fate(engine);
+  prepare(engine);
   const Fate& fate = fates_[engine];
   if (fate.hang) return;
   // The work is done at the end, in one moment: what reads too early finds the old bytes.

@@ -28,6 +28,8 @@ class ReferenceDevice : public host_runtime::FakePort {
  protected:
   /// An engine was given a job. The default ends it when its time has passed.
   virtual void on_start(Device engine);
+  /// What will become of the job; before complete().
+  void prepare(Device engine);
   /// Does the work of the engine's job in memory now, and ends it.
   void complete(Device engine);
   /// A job that has not ended and will not by itself.

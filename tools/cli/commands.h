@@ -33,9 +33,11 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs, expect;
   std::string output_dir, report;
+  std::string recover = "none";  ///< after a fault: none, or full, the whole ladder
   std::string faults;   ///< a fault plan to inject; empty: none
   bool all_tensors = false, timing_only = false, reproducible = false, quiet = false;
   std::uint64_t seed = 1;
+  int frames = 0;       ///< more inferences, in flight, for their timeline
   int top = 10;
   std::string compare;  ///< switches to turn off in turn, or "all"; empty: an ordinary run
   bool json = false;    ///< print JSON instead of tables
@@ -52,6 +54,16 @@ struct CompileCommand {
 struct ProbeCommand {
   std::string output;  ///< quirk file to write; empty: none
   bool json = false;
+};
+
+struct CampaignCommand {
+  std::string plan;      ///< YAML
+  std::string json;      ///< file to write; empty: none
+  std::string findings = "campaign-findings";  ///< folder for the plans of forbidden outcomes
+  int jobs = 2;
+  std::uint64_t seed = 1;
+  std::int64_t injections = 0;  ///< 0: the plan's
+  std::int64_t only = -1;  ///< run this one alone and tell all; -1: all
 };
 
 struct CheckDataCommand {
@@ -81,6 +93,13 @@ struct SweepCommand {
   bool json = false;
 };
 
+struct RuntimeBenchCommand {
+  std::string soc;   ///< for all cases; empty: wearable, and imaging for the camera
+  std::string json;  ///< file to write; empty: none
+  int frames = 16;
+  std::vector<std::string> cases;  ///< some of ecg, kws, camera; empty: all
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
@@ -91,9 +110,12 @@ int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);
 /// what: list, verify (exit code 8 when an entry is damaged) or prune to common.cache_limit.
 int cache_command(const CommonOptions& common, const std::string& what, const std::string& folder);
+/// Exit code 8 when something happened that may not.
+int campaign_command(const CommonOptions& common, const CampaignCommand& options);
 /// Exit code 8 when the NPU is wrong somewhere.
 int probe_command(const CommonOptions& common, const ProbeCommand& options);
 int sram_sweep_command(const CommonOptions& common, const SweepCommand& options);
+int runtime_bench_command(const CommonOptions& common, const RuntimeBenchCommand& options);
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
 /// Prints our cycles beside outside ones; `anchors` may be empty for the default file.
 int validate_command(const std::string& anchors);

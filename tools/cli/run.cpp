@@ -126,7 +126,12 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   simulate_with.timing_only = options.timing_only;
   simulate_with.all_tensors = options.all_tensors;
   simulate_with.seed = options.seed;
+  simulate_with.frames = options.frames;
   simulate_with.keep_failed = true;
+  if (options.recover == "full") {
+    simulate_with.recovery = host_runtime::RecoveryPolicy::full();
+    simulate_with.fallback = true;
+  }
   if (!options.faults.empty()) {
     DEPUTY_ASSIGN(simulate_with.faults, sim::load_fault_plan(options.faults));
   }
@@ -135,7 +140,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   if (options.json)
     fmt::print("{}", report_json(report, options.reproducible));
   else if (!options.quiet)
-    fmt::print("{}", report_text(report, options.top));
+    fmt::print("{}{}", report_text(report, options.top), report.frames ? timeline_text(*report.frames) : "");
   if (!options.output_dir.empty() && !simulation.failure) DEPUTY_TRY(write_outputs(simulation, options));
   if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
   if (simulation.failure) return *simulation.failure;

@@ -83,8 +83,13 @@ int main(int argc, char** argv) {
   run_cmd->add_flag("--all-tensors", run.all_tensors, "also write every tensor as tensor<index>.npy; needs --output-dir");
   run_cmd->add_flag("--timing-only", run.timing_only, "simulate time and energy, compute no values");
   run_cmd->add_option("--seed", run.seed, "seed for inputs that are not given")->capture_default_str();
+  run_cmd->add_option("--frames", run.frames, "afterwards run so many inferences, up to three in flight, and print when each engine worked")
+      ->check(CLI::Range(1, 10000));
   run_cmd->add_option("--report", run.report, "write the report as JSON; the effective SoC goes to the same name with .soc.yaml");
   run_cmd->add_option("--faults", run.faults, "inject the hardware faults of this plan (docs/faults.md); a run that fails still prints and writes its report");
+  run_cmd->add_option("--recover", run.recover, "after a fault: none, or full: retry, restart the ring, reset the engine, degrade to the CPU (docs/recovery.md)")
+      ->check(CLI::IsMember({"none", "full"}))
+      ->capture_default_str();
   run_cmd->add_flag("--reproducible", run.reproducible, "leave the wall-clock field out of the report");
   run_cmd->add_option("--top", run.top, "operators to show in the table")->capture_default_str();
   run_cmd->add_flag("--quiet", run.quiet, "print only errors");
@@ -129,6 +134,18 @@ int main(int argc, char** argv) {
   probe_cmd->add_flag("--json", probe.json, "print JSON");
   probe_cmd->footer("Example: deputy probe --soc wearable --set silicon.defect=dw-stride2 --out found.yaml");
 
+  deputy::tools::CampaignCommand campaign;
+  auto* campaign_cmd = app.add_subcommand("campaign", "Run networks with faults drawn from a plan; exit code 8 when something happens that may not");
+  campaign_cmd->add_option("plan", campaign.plan, "campaign YAML (docs/recovery.md)")->required();
+  add_soc_options(campaign_cmd, common);
+  campaign_cmd->add_option("--json", campaign.json, "write table and findings as JSON to this file");
+  campaign_cmd->add_option("--findings", campaign.findings, "folder for a fault plan of each forbidden outcome")->capture_default_str();
+  campaign_cmd->add_option("--jobs", campaign.jobs, "worker processes; results do not depend on it")->check(CLI::Range(1, 256))->capture_default_str();
+  campaign_cmd->add_option("--seed", campaign.seed, "seed of the draw")->capture_default_str();
+  campaign_cmd->add_option("--injections", campaign.injections, "instead of the plan's number")->check(CLI::Range(1, 10000000));
+  campaign_cmd->add_option("--only", campaign.only, "run only this one, and print its fault and every recovery step");
+  campaign_cmd->footer("Example: deputy campaign configs/campaigns/full.yaml --jobs 2 --json out.json");
+
   std::string cache_what, cache_folder;
   auto* cache_cmd = app.add_subcommand("cache", "List, verify or prune a folder of compiled programs");
   cache_cmd->add_option("what", cache_what, "list, verify or prune")->required()->check(CLI::IsMember({"list", "verify", "prune"}));
@@ -170,6 +187,15 @@ int main(int argc, char** argv) {
   add_compile_options(sweep_cmd, common);
   sweep_cmd->footer("Example: deputy bench sram-sweep mobilenet_v2.tflite --soc ethos-u55-128-like --kib 16,64,384");
 
+  deputy::tools::RuntimeBenchCommand runtime;
+  auto* runtime_cmd = bench_cmd->add_subcommand("runtime", "Stream frames from a sensor: synchronous or in flight, copied, mapped or in place");
+  runtime_cmd->add_option("--soc", runtime.soc, "SoC for every case (default: wearable, and imaging for the camera)");
+  runtime_cmd->add_option("--set", common.sets, "override one key of the SoC (repeatable)")->take_all();
+  runtime_cmd->add_option("--case", runtime.cases, "only some of ecg, kws and camera (repeatable)")->check(CLI::IsMember({"ecg", "kws", "camera"}));
+  runtime_cmd->add_option("--frames", runtime.frames, "frames of each run")->check(CLI::Range(4, 100000))->capture_default_str();
+  runtime_cmd->add_option("--json", runtime.json, "also write the rows to this file");
+  runtime_cmd->footer("Example: deputy bench runtime --frames 32 --json runtime.json");
+
   std::string anchors;
   auto* validate_cmd = app.add_subcommand("validate", "Print our cycles beside outside references");
   validate_cmd->add_option("anchors", anchors, "anchor file (default: configs/anchors/ethos-u55-128.yaml)");
@@ -191,10 +217,12 @@ int main(int argc, char** argv) {
   if (*inspect_cmd) return tools::inspect_command(common, inspect_model);
   if (*check_cmd) return tools::check_data_command(common, check);
   if (*probe_cmd) return tools::probe_command(common, probe);
+  if (*campaign_cmd) return tools::campaign_command(common, campaign);
   if (*cache_cmd) return tools::cache_command(common, cache_what, cache_folder);
   if (*list_cmd) return tools::list_command(what);
   if (*network_cmd) return tools::network_command(network);
   if (*sweep_cmd) return tools::sram_sweep_command(common, sweep);
+  if (*runtime_cmd) return tools::runtime_bench_command(common, runtime);
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
   if (*validate_cmd) return tools::validate_command(anchors);

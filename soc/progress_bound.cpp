@@ -1,0 +1,42 @@
+#include "soc/progress_bound.h"
+
+#include <algorithm>
+
+#include "sim/time.h"
+
+namespace deputy::soc {
+
+std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c, std::uint64_t initiators) {
+  if (c.noc.arbitration == "priority") return std::nullopt;
+  const auto n = [](auto v) { return static_cast<std::uint64_t>(v); };
+  const std::uint64_t bytes = std::min<std::uint64_t>(
+      4096, std::max({n(c.npu.dma.chunk_bytes), n(c.npu.ctrl.fetch_bytes), n(c.dma.chunk_bytes), n(c.host.chunk_bytes), n(256)}));
+  const std::uint64_t cycle = sim::Clock(c.noc.clock_mhz).period_ps();
+  const std::uint64_t beats = (bytes / n(c.noc.width_bytes) + bytes / n(c.sram.width_bytes) + 2) * cycle;
+  // Every burst of a chunk in the worst state of its bank, and a refresh before it.
+  const auto& d = c.dram;
+  std::uint64_t dram = 0;
+  if (d.model == "fixed") {
+    const double transfer_ps = static_cast<double>(bytes + n(2 * d.fixed_burst_bytes)) * 1e6 / d.fixed_mb_per_s;
+    dram = n(d.fixed_latency_ns * 1000) + n(transfer_ps);
+  } else {
+    const std::uint64_t burst = n(d.width_bits) / 8 * n(d.burst_length);
+    const std::uint64_t each = n(d.tras) + n(d.trp) + n(d.trcd) + n(d.tfaw) + n(std::max(d.read_latency, d.write_latency)) +
+                               n(d.burst_length) + n(d.twr) + n(d.twtr) + n(d.trtp) + n(d.tccd);
+    dram = n(static_cast<double>((bytes / burst + 2) * each + n(d.trfc) + n(d.tras) + n(d.trp)) * d.tck_ns * 1000);
+  }
+  const std::uint64_t service = beats + dram;
+  const std::uint64_t latency = (2 * n(c.noc.latency) + n(c.sram.latency) + 2) * cycle;
+  // A full window first waits for its oldest, which waited as long.
+  return 2 * (initiators * service + latency + service);
+}
+
+std::optional<std::uint64_t> longest_translated_ps(const SocConfig& c, std::uint64_t initiators) {
+  constexpr std::uint64_t kMasters = 5, kReads = 2, kAgain = 2;  // arch::IommuInitiator
+  const auto chunk = longest_chunk_ps(c, initiators);
+  if (!chunk) return std::nullopt;
+  const std::uint64_t look_up = static_cast<std::uint64_t>(c.iommu.hit_cycles) * sim::Clock(c.noc.clock_mhz).period_ps();
+  return *chunk * (1 + kMasters * kReads * kAgain) + look_up;
+}
+
+}  // namespace deputy::soc
