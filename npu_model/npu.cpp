@@ -170,7 +170,8 @@ void NpuEngine::stop_queues() {
 }
 
 void NpuEngine::end_job(arch::NpuError error, bool aborted) {
-  const sc_time end = std::max(sc_time_stamp(), job_.start);
+  const sc_time end = sc_time_stamp();
+  job_.start = std::min(job_.start, end);  // it may have been stopped before it began
   NpuJobRecord& record = job_.record;
   record.start_ps = sim::to_ps(job_.start);
   record.end_ps = sim::to_ps(end);

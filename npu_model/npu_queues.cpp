@@ -69,7 +69,14 @@ void NpuEngine::note_hazards(QueueId id, const Entry& entry) {
 // The work is done when its time is over: a job that is reset meanwhile does not cost the host
 // anything.
 void NpuEngine::run_compute(const Entry& entry) {
-  if (!sleep_until(clock_.after(sc_time_stamp(), entry.cost.cycles), epoch_)) return;
+  const sc_time start = sc_time_stamp();
+  std::uint64_t left = entry.cost.cycles;
+  do {
+    if (!sleep_until(clock_.after(sc_time_stamp(), left), epoch_)) return;
+    // A clock that a fault slowed down meanwhile has not come as far as was foreseen.
+    const std::uint64_t done = faults_.injector() ? clock_.cycles_between(start, sc_time_stamp()) : left;
+    left = entry.cost.cycles - std::min(done, entry.cost.cycles);
+  } while (left > 0);
   if (timing_only_) return;
   executor_.execute(entry.instruction.op);
   apply_defect(identity_.defect, entry.instruction.op, executor_.spm());

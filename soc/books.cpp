@@ -69,8 +69,6 @@ std::uint64_t bytes_of(const RunRecord& record, const std::string& initiator) {
 
 void check_jobs(RunRecord& record) {
   std::uint64_t last = 0, loaded = 0, stored = 0, commands = 0;
-  // An engine that a fault slows down in the middle of an instruction counts fewer cycles than the instruction costs.
-  const bool slowed = std::ranges::any_of(record.faults, [](const auto& f) { return f.kind == "engine_slow" && f.fired != 0; });
   for (const auto& job : record.npu_jobs) {
     if (job.start_ps < last || job.end_ps < job.start_ps) record.imbalances.push_back("NPU jobs overlap or run backwards");
     last = job.end_ps;
@@ -83,7 +81,7 @@ void check_jobs(RunRecord& record) {
       stored += op.store_bytes;
       // Each instruction's time is rounded to whole cycles.
       if (job.error == 0 && !job.aborted &&
-          ((!slowed && op.mac_cycles > op.compute_cycles + op.instructions) || op.compute_cycles > job.cycles + op.instructions))
+          (op.mac_cycles > op.compute_cycles + op.instructions || op.compute_cycles > job.cycles + op.instructions))
         record.imbalances.push_back(fmt::format("NPU operator {} computed longer than its job ran: {} of {} cycles, {} of the MAC array", op.tag, op.compute_cycles, job.cycles, op.mac_cycles));
     }
     if (job.error == 0 && !job.aborted && std::max(job.load_active_cycles, job.store_active_cycles) > job.cycles + job.instructions)
