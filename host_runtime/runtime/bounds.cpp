@@ -13,15 +13,6 @@ std::uint64_t cycles_ps(const BoardTimes& board, std::uint64_t cycles) {
   return cycles * static_cast<std::uint64_t>(1e6 / board.host.clock_mhz + 1);
 }
 
-// Register accesses of one attempt: looks, interrupts, a ring set up again with all its entries. Each is a
-// transaction at most, and the entries are written and cleaned.
-std::uint64_t driver_ps(const DeviceOptions& options) {
-  constexpr std::uint64_t kAccesses = 256;
-  const std::uint64_t each = static_cast<std::uint64_t>(options.board.host.register_access);
-  return cycles_ps(options.board, kAccesses * each) + kAccesses * options.board.transaction_ps / 8 +
-         host_bound_ps(options.board, {}, std::uint64_t{options.ring_entries} * arch::kQueueEntryBytes);
-}
-
 std::uint64_t tensor_bytes(const LoadedModel& model, std::span<const std::uint32_t> ids) {
   std::uint64_t bytes = 0;
   for (const std::uint32_t id : ids)
@@ -43,10 +34,19 @@ std::uint64_t host_steps_ps(const BoardTimes& board, const LoadedModel& model) {
 
 }  // namespace
 
+// Register accesses of one attempt: looks, interrupts, a ring set up again with all its entries. Each is a
+// transaction at most, and the entries are written and cleaned.
+std::uint64_t driver_bound_ps(const DeviceOptions& options) {
+  constexpr std::uint64_t kAccesses = 256;
+  const std::uint64_t each = static_cast<std::uint64_t>(options.board.host.register_access);
+  return cycles_ps(options.board, kAccesses * each) + kAccesses * options.board.transaction_ps / 8 +
+         host_bound_ps(options.board, {}, std::uint64_t{options.ring_entries} * arch::kQueueEntryBytes);
+}
+
 std::uint64_t attempt_bound_ps(const DeviceOptions& options, const JobLimits& limits) {
   // The first look sees the job, a look past the limit stops it: two watchdogs. A doorbell and an interrupt that were
   // lost are found by one look each.
-  return std::max(limits.budget_ps, limits.progress_ps) + 4 * options.watchdog_ps + driver_ps(options);
+  return std::max(limits.budget_ps, limits.progress_ps) + 4 * options.watchdog_ps + driver_bound_ps(options);
 }
 
 std::uint64_t job_bound_ps(const DeviceOptions& options, const JobLimits& limits) {

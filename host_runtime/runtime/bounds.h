@@ -23,6 +23,8 @@ struct BoardTimes {
   std::uint64_t clock_division = 16;          ///< the largest throttling that is not a hang
 };
 
+/// The driver's own work around one job or one wait: register accesses, a ring set up again.
+std::uint64_t driver_bound_ps(const DeviceOptions& options);
 /// One attempt at a job, from when its ring could run it until the host knows how it ended and has done what follows.
 std::uint64_t attempt_bound_ps(const DeviceOptions& options, const JobLimits& limits);
 /// All attempts that the policy allows.

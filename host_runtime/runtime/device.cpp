@@ -499,7 +499,7 @@ bool Device::healthy(EngineId id) {
 // for ever on another, so the sum of what each needs by itself holds for all, in whatever order they go.
 std::uint64_t Device::bound_ps() {
   const RuntimeGuard guard(space_.lock);
-  std::uint64_t sum = 0;
+  std::uint64_t sum = driver_bound_ps(options_);  // of the wait itself
   for (const auto& work : works_) sum += work->bound_ps();
   // Nobody's any more, but still in the rings.
   for (const Engine* e : {&npu_engine_, &dma_engine_})

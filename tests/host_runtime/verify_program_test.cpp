@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "arch/progress_bound.h"
+
 using namespace deputy;
 using namespace deputy::host_runtime;
 
@@ -114,6 +116,20 @@ TEST_CASE("the budget of the slowest program is bounded") {
   Stream s;
   s.add(arch::Fill{}).add(arch::End{});
   CHECK(verify_program(s.words, slow, "p")->budget_ps == 1'000'000'000'000'000);
+}
+
+TEST_CASE("a job may be silent for as long as the board's own bound says") {
+  Stream s;
+  s.add(arch::Fill{}).add(arch::End{});
+  for (const std::uint64_t transaction_ps : {std::uint64_t{1'000'000}, std::uint64_t{100'000'000}, std::uint64_t{10'000'000'000}})
+    for (const std::uint64_t division : {1u, 16u, 1000u}) {
+      ProgramLimits with = limits();
+      with.transaction_ps = transaction_ps, with.clock_division = division;
+      const auto footprint = verify_program(s.words, with, "p");
+      REQUIRE(footprint.ok());
+      CHECK(footprint->progress_ps >= arch::npu_progress_gap_ps(with.target, 0, transaction_ps, division));
+      CHECK(footprint->progress_ps >= 1'000'000'000);
+    }
 }
 
 TEST_CASE("what passes after random changes still stays inside its memory") {
