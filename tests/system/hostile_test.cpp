@@ -51,8 +51,9 @@ DeviceOptions isolated(const Victim& v) {
   return out;
 }
 
-soc::RunRecord on_board(const Victim& v, const std::function<base::Status(HwPort&)>& program) {
-  soc::Platform platform(v.options.soc, {});
+soc::RunRecord on_board(const Victim& v, const std::function<base::Status(HwPort&)>& program,
+                        const sim::FaultPlan& faults = {}) {
+  soc::Platform platform(v.options.soc, {.timing_only = false, .seed = 1, .faults = faults});
   auto record = platform.run(program);
   if (!record.ok()) FAIL(record.error().text());
   for (const auto& line : record->imbalances) UNSCOPED_INFO(line);
@@ -175,6 +176,43 @@ TEST_CASE("a hostile context changes no byte of its neighbour's, and takes its t
     CHECK(beside > alone);
     CHECK(beside <= share);
   }
+}
+
+TEST_CASE("a neighbour's job that hangs costs the time in which a hang is found, once") {
+  const Victim v = victim();
+  constexpr JobLimits kHangs = {100'000'000'000, 5'000'000'000, true};
+  sim::Fault hang;
+  hang.kind = "engine_hang", hang.target = "npu", hang.nth = 3;
+  std::uint64_t took[2] = {};
+  for (const bool attacked : {false, true}) {
+    on_board(v, [&](HwPort& port) -> base::Status {
+      Device device(port, isolated(v));
+      DEPUTY_ASSIGN(auto good, device.create_context({}));
+      DEPUTY_ASSIGN(auto bad, device.create_context({}));
+      DEPUTY_ASSIGN(auto session, Session::load(device, v.file, "m", {.context = good, .frames = 1}));
+      DEPUTY_ASSIGN(Buffer own, Buffer::make(device.space(), MemoryKind::kDram, kPage, kPage));
+      DEPUTY_ASSIGN(const Mapping mapped, Mapping::make(bad->space(), own.address(), own.bytes(), true));
+      DEPUTY_ASSIGN(Raw job, raw(device, bad, {load(64), load(64), load(64), arch::End{}}));
+      job.entry.region_base[1] = own.address(), job.entry.region_bytes[1] = kPage;
+      std::shared_ptr<Job> pushed;
+      DEPUTY_TRY(session->frame(0).input(0).write(v.input));
+      if (attacked) {
+        DEPUTY_ASSIGN(pushed, device.push(EngineId::kNpu, *bad, job.entry, kHangs));
+      }
+      const std::uint64_t start = port.now_ps();
+      DEPUTY_ASSIGN(const Fence fence, session->frame(0).submit({}));
+      DEPUTY_TRY(device.wait(fence, start + device.bound_ps() + attempt_bound_ps(device.options(), kHangs)));
+      took[attacked] = port.now_ps() - start;
+      DEPUTY_ASSIGN(const Bytes output, session->frame(0).output(0).read());
+      CHECK(output == v.output);
+      if (attacked) CHECK(pushed->state == Job::State::kFailed);
+      return {};
+    }, attacked ? sim::FaultPlan{{hang}} : sim::FaultPlan{});
+  }
+  // The first look sees the job, a later one that it has not moved for its limit.
+  const std::uint64_t found = kHangs.progress_ps + 2 * DeviceOptions{}.watchdog_ps;
+  CHECK(took[1] > took[0] + kHangs.progress_ps);
+  CHECK(took[1] <= took[0] + found + took[0] / 10 + 20 * kUs);
 }
 
 TEST_CASE("what one isolated context leaves in the scratchpad another cannot read") {
