@@ -5,6 +5,7 @@
 
 #include "delegate/fusion/epilogue_plan.h"
 #include "delegate/fusion/fold_pad.h"
+#include "delegate/ops/eltwise_ops.h"
 #include "delegate/ops/window_math.h"
 
 namespace deputy::delegate {
@@ -20,19 +21,6 @@ RowRange StageInput::rows(RowRange out) const {
 namespace {
 
 bool is_map(const Tensor& t) { return t.desc.shape.size() == 4 && t.desc.shape[0] == 1; }
-
-bool row_wise(OpKind kind) {
-  switch (kind) {
-    case OpKind::ADD:
-    case OpKind::SUB:
-    case OpKind::MUL:
-    case OpKind::MINIMUM:
-    case OpKind::MAXIMUM:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // Operators of two operands: maps of the output's shape, or constants of few elements or one row.
 std::optional<CascadeStage> eltwise_stage(const Graph& graph, const Op& op, CascadeStage stage) {
@@ -62,7 +50,7 @@ std::optional<CascadeStage> stage_of(const Graph& graph, Numerics numerics, cons
   if (op.outputs.size() != 1 || !is_map(graph.tensor(output))) return std::nullopt;
   const Shape& out = graph.tensor(output).desc.shape;
   CascadeStage stage{output, out[1], std::int64_t{out[2]} * out[3], {}};
-  if (row_wise(op.kind)) return eltwise_stage(graph, op, stage);
+  if (is_eltwise_kind(op.kind)) return eltwise_stage(graph, op, stage);
   if (op.kind != OpKind::CONV_2D && op.kind != OpKind::DEPTHWISE_CONV_2D &&
       op.kind != OpKind::AVERAGE_POOL_2D && op.kind != OpKind::MAX_POOL_2D)
     return std::nullopt;

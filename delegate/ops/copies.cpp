@@ -37,13 +37,9 @@ Copies along_axis(const Graph& graph, TensorId whole, const std::vector<TensorId
 }
 
 Copies split(const Graph& graph, const Op& op) {
-  const bool sizes = op.kind == OpKind::SPLIT_V;
-  const TensorId value = op.inputs[sizes ? 0 : 1];
-  const auto axis = constant_ints(graph, op.inputs[sizes ? 2 : 0]);
-  if (!axis || axis->size() != 1) return std::nullopt;
-  const auto resolved = resolve_axis((*axis)[0], rank(graph.tensor(value)));
-  if (!resolved) return std::nullopt;
-  return along_axis(graph, value, op.outputs, *resolved, false);
+  const auto operands = split_operands(graph, op);
+  if (!operands) return std::nullopt;
+  return along_axis(graph, operands->value, op.outputs, operands->axis, false);
 }
 
 // A box of the input, read with a step along each dimension.
@@ -191,6 +187,16 @@ std::vector<CopyDim> simplified(const std::vector<CopyDim>& dims) {
   }
   if (out.empty() || out.back().from != 1 || out.back().to != 1) out.push_back({1, 1, 1});
   return out;
+}
+
+std::optional<SplitOperands> split_operands(const Graph& graph, const Op& op) {
+  const bool sizes = op.kind == OpKind::SPLIT_V;
+  const TensorId value = op.inputs[sizes ? 0 : 1];
+  const auto axis = constant_ints(graph, op.inputs[sizes ? 2 : 0]);
+  if (!axis || axis->size() != 1) return std::nullopt;
+  const auto resolved = resolve_axis((*axis)[0], rank(graph.tensor(value)));
+  if (!resolved) return std::nullopt;
+  return SplitOperands{value, *resolved};
 }
 
 std::optional<SliceBox> slice_box(const Graph& graph, const Op& op) {

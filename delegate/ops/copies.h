@@ -35,6 +35,14 @@ struct SliceBox {
 };
 std::optional<SliceBox> slice_box(const Graph& graph, const Op& op);
 
+/// SPLIT and SPLIT_V: the tensor that is cut, and the dimension along which. nullopt when that is not constant or
+/// there is no such dimension.
+struct SplitOperands {
+  TensorId value = kNoTensor;
+  std::size_t axis = 0;
+};
+std::optional<SplitOperands> split_operands(const Graph& graph, const Op& op);
+
 /// The copies that compute `op`, simplified (no dimension of size 1, none that continues the next,
 /// the last one contiguous on both sides), or nullopt when it is no such operator, its operands are
 /// not constant, or they make no sense. Every tensor's elements must be one byte.

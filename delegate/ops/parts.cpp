@@ -63,13 +63,9 @@ std::optional<Parts> parts_of(const Graph& graph, const Op& op) {
     }
     case OpKind::SPLIT:
     case OpKind::SPLIT_V: {
-      const bool sizes = op.kind == OpKind::SPLIT_V;
-      const TensorId value = op.inputs[sizes ? 0 : 1];
-      const auto axis = constant_ints(graph, op.inputs[sizes ? 2 : 0]);
-      if (!axis || axis->size() != 1) return std::nullopt;
-      const auto resolved = resolve_axis((*axis)[0], rank(graph.tensor(value)));
-      if (!resolved) return std::nullopt;
-      return along(graph, value, op.outputs, *resolved, false);
+      const auto operands = split_operands(graph, op);
+      if (!operands) return std::nullopt;
+      return along(graph, operands->value, op.outputs, operands->axis, false);
     }
     case OpKind::SLICE:
     case OpKind::STRIDED_SLICE:

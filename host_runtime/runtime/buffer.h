@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -92,5 +93,11 @@ class Buffer {
   std::shared_ptr<Storage> storage_;
   std::uint64_t offset_ = 0, bytes_ = 0;
 };
+
+/// For whoever cannot work on an input whose contents are undefined.
+inline base::Error undefined_input(const std::string& where) {
+  return {base::ErrorKind::kInput, where, "an input's contents are undefined: the job that should have written it failed",
+          ""};
+}
 
 }  // namespace deputy::host_runtime

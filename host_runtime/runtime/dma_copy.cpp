@@ -77,11 +77,7 @@ bool DmaCopy::advance() {
     to_.after_engine_write();
     if (job_->state == Job::State::kFinished) return end(std::nullopt), true;
     if (job_->state == Job::State::kFailed) return end(*job_->error), true;
-    for (Fence& wait : waits_) device_.refresh(wait);
-    const Fence* failed = failed_fence(waits_);
-    return end(failed ? upstream_error(*failed)
-                      : Error{ErrorKind::kHardwareFault, "dma", "what it waited for failed", ""}),
-           true;
+    return end(upstream_error(device_, waits_, "dma")), true;
   }
   if (const Fence* failed = failed_fence(waits_)) return end(upstream_error(*failed)), true;
   if (!device_.healthy(EngineId::kDma))

@@ -116,7 +116,7 @@ base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
   // What it waits for may write them.
   for (const Buffer& input : inputs_)
     if (options.waits.empty() && input.undefined())
-      return Error{ErrorKind::kInput, model_.executable.model_name, "an input's contents are undefined: the job that should have written it failed", ""};
+      return undefined_input(model_.executable.model_name);
   if (inference_ && inference_->timeline_spent() && timeline_) {
     device_.retire_timeline(*timeline_);
     timeline_.reset();

@@ -108,8 +108,7 @@ bool Inference::advance_npu() {
   step_start_ps_ = device_.port().now_ps();
   for (const auto* ranges : {&program.reads, &program.writes})
     for (const RegionRange& r : *ranges)
-      device_.space().coherence.before_engine(task_.memory->region(static_cast<arch::Region>(r.region)).address + r.begin,
-                                              r.end - r.begin);
+      device_.space().coherence.before_engine(task_.memory->address(r), r.end - r.begin);
   auto job = device_.push(EngineId::kNpu, *task_.context, entry, program.limits);
   if (!job.ok()) return false;  // the ring is full
   job_ = *job;
@@ -120,8 +119,7 @@ bool Inference::advance_npu() {
 // Of the job at the current step.
 void Inference::engine_wrote() {
   for (const RegionRange& r : task_.model->programs[executable().steps[step_].program].writes)
-    device_.space().coherence.after_engine_write(
-        task_.memory->region(static_cast<arch::Region>(r.region)).address + r.begin, r.end - r.begin);
+    device_.space().coherence.after_engine_write(task_.memory->address(r), r.end - r.begin);
 }
 
 bool Inference::job_over() {
@@ -136,10 +134,7 @@ bool Inference::job_over() {
     return true;
   }
   if (job->state == Job::State::kUpstream) {
-    for (Fence& wait : task_.waits) device_.refresh(wait);
-    const Fence* failed = failed_fence(task_.waits);
-    fail(failed ? upstream_error(*failed) : Error{ErrorKind::kHardwareFault, "npu", "what it waited for failed", ""},
-         arch::SyncFailure::kUpstream);
+    fail(upstream_error(device_, task_.waits, "npu"), arch::SyncFailure::kUpstream);
     return true;
   }
   attempts_[step.program] = job->attempts;
@@ -190,8 +185,7 @@ void Inference::step_done() {
 void Inference::complete() {
   // What it waited for may have been meant to write an input, and did not.
   if (std::ranges::any_of(task_.inputs, [](const Buffer& b) { return b.undefined(); }))
-    return fail({ErrorKind::kInput, "inference", "an input's contents are undefined: the job that should have written it failed", ""},
-                arch::SyncFailure::kUpstream);
+    return fail(undefined_input("inference"), arch::SyncFailure::kUpstream);
   for (Buffer& output : task_.outputs) output.set_undefined(false);
   if (task_.timeline && !engine_signalled_) device_.sync().signal(*task_.timeline, task_.last_value);
   record_.end_ps = device_.port().now_ps();

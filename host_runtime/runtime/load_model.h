@@ -66,6 +66,10 @@ class ModelMemory {
     std::uint8_t* host = nullptr;
   };
   const RegionMemory& region(arch::Region region) const { return regions_[static_cast<std::size_t>(region)]; }
+  /// Where a program's range begins.
+  std::uint64_t address(const RegionRange& range) const {
+    return region(static_cast<arch::Region>(range.region)).address + range.begin;
+  }
   void bind(arch::Region region, const SharedMemory& memory) {
     regions_[static_cast<std::size_t>(region)] = {memory.address, memory.bytes, memory.host};
   }

@@ -1,5 +1,7 @@
 #include "host_runtime/runtime/waits.h"
 
+#include "host_runtime/runtime/device.h"
+
 namespace deputy::host_runtime {
 
 arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value) { return {1, timeline, value}; }
@@ -28,6 +30,12 @@ base::Error upstream_error(const Fence& fence) {
   error.message = "what it waited for failed: " + (error.where.empty() ? "" : error.where + ": ") + error.message;
   error.where.clear();
   return error;
+}
+
+base::Error upstream_error(Device& device, std::span<Fence> waits, const char* engine) {
+  for (Fence& wait : waits) device.refresh(wait);
+  if (const Fence* failed = failed_fence(waits)) return upstream_error(*failed);
+  return {base::ErrorKind::kHardwareFault, engine, "what it waited for failed", ""};
 }
 
 }  // namespace deputy::host_runtime

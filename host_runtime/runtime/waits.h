@@ -10,12 +10,16 @@
 
 namespace deputy::host_runtime {
 
+class Device;
+
 /// Fences that are over take no place. Answers those that found none: the host must wait for them first.
 std::vector<Fence> set_waits(std::span<const Fence> fences, arch::QueueEntry& entry);
 /// The first failed one, or nullptr.
 const Fence* failed_fence(std::span<const Fence> fences);
 /// An error for work that was not done because this fence failed.
 base::Error upstream_error(const Fence& fence);
+/// The same for a job that the engine did not run because one of its waits failed, as it says.
+base::Error upstream_error(Device& device, std::span<Fence> waits, const char* engine);
 
 arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value);
 

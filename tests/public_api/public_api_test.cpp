@@ -179,4 +179,11 @@ TEST_CASE("a target can be had without a simulation, and one simulation runs at 
     CHECK(simulate("wearable", {}, nothing).error().kind == base::ErrorKind::kBusy);
     return {};
   });
+  // A program that waits for what cannot happen is an error, not a hang.
+  const auto hangs = simulate("wearable", {}, [](HwPort& port, const Target&) -> base::Status {
+    DEPUTY_ASSIGN(const Device device, Device::open(port));
+    DEPUTY_ASSIGN(const Timeline never, Timeline::create(device));
+    return never.at(1).wait();
+  });
+  CHECK(hangs.error().kind == base::ErrorKind::kHardwareFault);
 }

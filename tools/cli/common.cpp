@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tools/files.h"
+#include "tools/simulator/target.h"
 
 namespace deputy::tools {
 namespace {

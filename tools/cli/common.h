@@ -9,9 +9,6 @@
 
 namespace deputy::tools {
 
-/// A path as given, or NAME -> configs/soc/NAME.yaml below the working folder or the source tree.
-base::Result<std::string> find_soc(const std::string& name);
-
 /// `run --compare`: prints what each switch is worth.
 base::Status run_comparison(const CommonOptions& common, const RunOptions& options);
 
