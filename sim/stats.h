@@ -46,9 +46,12 @@ inline constexpr StatRow kStats[] = {
     {"npu.macs", "", "useful multiply-accumulates"},
     {"npu.scrubs", "", "scratchpads cleared between jobs of different isolated contexts"},
     {"npu.spm_bytes", "bytes", "bytes read and written in the scratchpad"},
+    {"npu.spm_filled_bytes", "bytes", "of npu.spm_bytes, those that LOADs and the weight decoder wrote"},
     {"npu.store_active_cycles", "cycles", "cycles the store queue worked"},
     {"npu.vec_results", "", "outputs of the requantiser and the element-wise, pooling and table units"},
     {"sram.bytes", "bytes", "bytes read and written in the shared SRAM"},
+    {"sram.read_bytes", "bytes", "bytes read in the shared SRAM"},
+    {"sram.write_bytes", "bytes", "bytes written in the shared SRAM"},
 };
 
 }  // namespace deputy::sim

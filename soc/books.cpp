@@ -117,22 +117,34 @@ void check_busy(RunRecord& record) {
 
 void charge_energy(const SocConfig& config, RunRecord& record) {
   const sim::EnergyTable& e = config.energy;
-  const auto pj = [&](const char* counter, double each) { return count(record, counter) * each * 1e-3; };
-  auto& nj = record.energy_nj;
-  nj["npu.mac"] = pj("npu.macs", e.npu_mac_pj);
-  nj["npu.vec"] = pj("npu.vec_results", e.npu_vec_pj);
-  nj["npu.spm"] = pj("npu.spm_bytes", e.npu_spm_byte_pj);
-  nj["npu.decoder"] = pj("npu.decoded_bytes", e.npu_decode_byte_pj);
-  nj["npu.ctrl"] = pj("npu.job_cycles", e.npu_cycle_pj);
-  nj["npu.static"] = static_nj(e.npu_static_mw, record.end_ps);
-  nj["sram"] = pj("sram.bytes", e.sram_byte_pj);
-  nj["sram.static"] = static_nj(e.sram_static_mw_per_mib * static_cast<double>(config.sram.bytes) / 1048576.0, record.end_ps);
-  nj["noc"] = pj("noc.bytes", e.noc_byte_pj);
-  nj["dram"] = pj("dram.read_bytes", e.dram_read_byte_pj) + pj("dram.write_bytes", e.dram_write_byte_pj) +
-               pj("dram.activates", e.dram_activate_pj);
-  nj["dram.static"] = static_nj(e.dram_static_mw, record.end_ps);
-  nj["host"] = pj("host.busy_cycles", e.host_cycle_pj);
-  nj["host.static"] = static_nj(e.host_static_mw, record.end_ps);
+  for (const char* component : {"npu.mac", "npu.vec", "npu.spm", "npu.decoder", "npu.ctrl", "npu.static", "sram", "sram.static", "noc",
+                                "dram", "dram.static", "host", "host.static"})
+    record.energy_nj[component] = 0;
+  const auto charge = [&](const char* component, const char* row, double nj) {
+    record.energy_nj.at(component) += nj;
+    record.energy_by_row_nj[row] += nj;
+  };
+  const auto events = [&](const char* component, const char* counter, const char* row, double pj) {
+    charge(component, row, count(record, counter) * pj * 1e-3);
+  };
+  events("npu.mac", "npu.macs", "npu_mac_pj", e.npu_mac_pj);
+  events("npu.vec", "npu.vec_results", "npu_vec_pj", e.npu_vec_pj);
+  charge("npu.spm", "npu_spm_read_byte_pj", (count(record, "npu.spm_bytes") - count(record, "npu.spm_filled_bytes")) * e.npu_spm_read_byte_pj * 1e-3);
+  events("npu.spm", "npu.spm_filled_bytes", "npu_spm_write_byte_pj", e.npu_spm_write_byte_pj);
+  events("npu.decoder", "npu.decoded_bytes", "npu_decode_byte_pj", e.npu_decode_byte_pj);
+  events("npu.ctrl", "npu.job_cycles", "npu_cycle_pj", e.npu_cycle_pj);
+  charge("npu.static", "npu_static_mw", static_nj(e.npu_static_mw, record.end_ps));
+  events("sram", "sram.read_bytes", "sram_read_byte_pj", e.sram_read_byte_pj);
+  events("sram", "sram.write_bytes", "sram_write_byte_pj", e.sram_write_byte_pj);
+  charge("sram.static", "sram_static_mw_per_mib",
+         static_nj(e.sram_static_mw_per_mib * static_cast<double>(config.sram.bytes) / 1048576.0, record.end_ps));
+  events("noc", "noc.bytes", "noc_byte_pj", e.noc_byte_pj);
+  events("dram", "dram.read_bytes", "dram_read_byte_pj", e.dram_read_byte_pj);
+  events("dram", "dram.write_bytes", "dram_write_byte_pj", e.dram_write_byte_pj);
+  events("dram", "dram.activates", "dram_activate_pj", e.dram_activate_pj);
+  charge("dram.static", "dram_static_mw", static_nj(e.dram_static_mw, record.end_ps));
+  events("host", "host.busy_cycles", "host_cycle_pj", e.host_cycle_pj);
+  charge("host.static", "host_static_mw", static_nj(e.host_static_mw, record.end_ps));
 }
 
 void check_books(const SocConfig& config, RunRecord& record) {
@@ -148,6 +160,11 @@ void check_books(const SocConfig& config, RunRecord& record) {
   const double noc = bytes * e.noc_byte_pj * 1e-3;
   if (std::abs(noc - record.energy_nj["noc"]) > 1e-9 * (1 + noc))
     record.imbalances.push_back(fmt::format("interconnect energy: {} nJ by counters, {} nJ by traffic", record.energy_nj["noc"], noc));
+  double by_component = 0, by_row = 0;
+  for (const auto& [component, nj] : record.energy_nj) by_component += nj;
+  for (const auto& [row, nj] : record.energy_by_row_nj) by_row += nj;
+  if (std::abs(by_component - by_row) > 1e-9 * (1 + by_component))
+    record.imbalances.push_back(fmt::format("energy: {} nJ by component, {} nJ by row", by_component, by_row));
   for (const auto& [component, nj] : record.energy_nj)
     if (!(nj >= 0) || !std::isfinite(nj)) record.imbalances.push_back(component + " energy is negative or not a number");
 }

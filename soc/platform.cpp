@@ -263,6 +263,8 @@ void collect(const Board& b, RunRecord& r) {
   n["sensor.frames"] = b.sensor.frames();
   n["sensor.dropped"] = b.sensor.dropped();
   n["sram.bytes"] = b.sram.counted().read_bytes + b.sram.counted().write_bytes;
+  n["sram.read_bytes"] = b.sram.counted().read_bytes;
+  n["sram.write_bytes"] = b.sram.counted().write_bytes;
   n["dram.read_bytes"] = b.dram.counted().read_bytes;
   n["dram.write_bytes"] = b.dram.counted().write_bytes;
   n["dram.activates"] = dram.activates;
@@ -272,7 +274,7 @@ void collect(const Board& b, RunRecord& r) {
   n["dram.refreshes"] = dram.refreshes;
   n["npu.scrubs"] = b.npu.scrubs();
   n["npu.jobs"] = r.npu_jobs.size();
-  for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.decoded_bytes",
+  for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes", "npu.decoded_bytes",
                            "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles"})
     n[name] = 0;
   for (const auto& job : r.npu_jobs) {
@@ -285,6 +287,7 @@ void collect(const Board& b, RunRecord& r) {
       n["npu.macs"] += op.macs;
       n["npu.vec_results"] += op.vec_results;
       n["npu.spm_bytes"] += op.spm_bytes + op.load_bytes - op.stream_bytes + op.decoded_bytes + op.store_bytes;
+      n["npu.spm_filled_bytes"] += op.load_bytes - op.stream_bytes + op.decoded_bytes;
       n["npu.decoded_bytes"] += op.decoded_bytes;
     }
   }

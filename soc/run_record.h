@@ -48,6 +48,7 @@ struct RunRecord {
   std::map<std::string, TrafficCount> memory_traffic;
   std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_row_conflicts = 0;
   std::map<std::string, double> energy_nj;  ///< component -> nJ; the total is their sum
+  std::map<std::string, double> energy_by_row_nj;  ///< the same joules by the row of the energy table that they are priced by
   std::map<std::string, std::uint64_t> counters;  ///< every raw event count, named as in `deputy list stats`
   std::vector<sim::FaultEvent> fault_events;  ///< planned faults that happened, in order (the first 1000)
   std::vector<FaultCount> faults;           ///< one for each of the plan's faults, in its order

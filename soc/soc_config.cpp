@@ -5,7 +5,6 @@
 #include <cctype>
 #include <filesystem>
 #include <initializer_list>
-#include <set>
 #include <string_view>
 
 #include "npu_model/core/defect.h"
@@ -27,15 +26,46 @@ base::Status check_word(base::Config& config, const std::string& key, const std:
 
 bool power_of_two(std::int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
 
+// The SRAM rows that no key gives follow from the sizes.
+void fill_sram_rows(const std::vector<SramMacro>& macros, SocConfig& c) {
+  if (macros.empty()) return;
+  const auto fill = [&](const char* row, double& value, double given, const SramMacro& from) {
+    if (!c.energy_sources.count(row)) value = given, c.energy_sources[row] = from.row;
+  };
+  const SramMacro spm = sram_energy(macros, static_cast<double>(c.npu.spm.bytes));
+  const SramMacro sram = sram_energy(macros, static_cast<double>(c.sram.bytes));
+  fill("npu_spm_read_byte_pj", c.energy.npu_spm_read_byte_pj, spm.read_byte_pj, spm);
+  fill("npu_spm_write_byte_pj", c.energy.npu_spm_write_byte_pj, spm.write_byte_pj, spm);
+  fill("sram_read_byte_pj", c.energy.sram_read_byte_pj, sram.read_byte_pj, sram);
+  fill("sram_write_byte_pj", c.energy.sram_write_byte_pj, sram.write_byte_pj, sram);
+}
+
 // Energy has no defaults: a row that nobody gave would be zero joules, silently.
-base::Status check_energy(base::Config& config, const std::set<std::string>& table_rows) {
+base::Status check_energy(const RowSources& sources) {
   std::vector<base::ParamRow> rows;
   base::list_params("", sim::EnergyTable{}, rows);
   for (const auto& row : rows)
-    if (!table_rows.count(row.key) && !config.find("energy." + row.key))
+    if (!sources.count(row.key))
       return base::Error{base::ErrorKind::kConfig, "energy." + row.key, "has no value",
                          "name a table with energy.file (configs/energy) or give the row"};
   return {};
+}
+
+// Energy rows with what stands behind them.
+std::vector<base::ParamRow> with_sources(std::vector<base::ParamRow> rows, const RowSources& sources) {
+  std::vector<base::ParamRow> out;
+  for (auto& row : rows) {
+    const auto it = row.key.starts_with("energy.") ? sources.find(row.key.substr(7)) : sources.end();
+    if (it == sources.end()) {
+      out.push_back(std::move(row));
+      continue;
+    }
+    out.push_back({row.key + ".value", row.value, row.field});
+    out.push_back({row.key + ".basis", it->second.basis, {}});
+    out.push_back({row.key + ".source", it->second.source, {}});
+    if (!it->second.node.empty()) out.push_back({row.key + ".node", it->second.node, {}});
+  }
+  return out;
 }
 
 // A scalar that YAML reads back as the same text: plain where that is safe, else in double quotes.
@@ -95,19 +125,15 @@ base::Status check_together(const SocConfig& c) {
 
 base::Result<SocConfig> parse_soc_config(base::Config config, const std::string& folder) {
   SocConfig out;
-  std::set<std::string> table_rows;
-  if (const auto* file = config.find("energy.file")) {
-    const auto path = (std::filesystem::path(folder) / file->value).string();
-    auto table = base::Config::from_file(path);
-    if (!table.ok())
-      return base::Error{table.error().kind, file->where, "energy table: " + table.error().text(), "check energy.file"};
-    DEPUTY_TRY(table->load("", out.energy));
-    DEPUTY_TRY(table->finish());
-    for (const auto& [key, entry] : table->entries()) table_rows.insert(key);
-  }
+  DEPUTY_ASSIGN(auto tables, load_energy_tables(config, folder));
+  static_cast<HostConfig&>(out.host) = tables.host;
+  out.energy = tables.rows;
+  out.energy_sources = std::move(tables.sources);
   DEPUTY_TRY(config.load("", out));
+  DEPUTY_TRY(load_sourced(config, "energy", out.energy, out.energy_sources));
   DEPUTY_TRY(config.finish());
-  DEPUTY_TRY(check_energy(config, table_rows));
+  fill_sram_rows(tables.macros, out);
+  DEPUTY_TRY(check_energy(out.energy_sources));
   DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
   DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"banked", "fixed"}));
   DEPUTY_TRY(check_silicon(config, out.silicon));
@@ -124,6 +150,7 @@ base::Result<SocConfig> load_soc_config(const std::string& path, const std::vect
 std::string effective_config_yaml(const SocConfig& config) {
   std::vector<base::ParamRow> rows;
   base::list_params("", config, rows);
+  rows = with_sources(std::move(rows), config.energy_sources);
   std::string out;
   std::vector<std::string> open;  // groups above the current line
   for (const auto& row : rows) {

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/result.h"
 #include "sim/energy.h"
+#include "soc/energy_tables.h"
 
 namespace deputy::soc {
 
@@ -145,7 +146,8 @@ struct SocConfig {
   SensorConfig sensor;
   arch::NpuConfig npu;
   arch::Silicon silicon;
-  sim::EnergyTable energy;  ///< from the file that the key energy.file names, then energy.* overrides
+  sim::EnergyTable energy;  ///< from the tables that the configuration names, then energy.* overrides
+  RowSources energy_sources;  ///< of every row of `energy`
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
@@ -163,8 +165,9 @@ struct SocConfig {
   }
 };
 
-/// Reads a SoC file and applies `sets` ("key=value"). The key `energy.file` names an energy table, relative to
-/// the SoC file; keys under `energy` override its rows. Errors say file:line, key and what to do.
+/// Reads a SoC file and applies `sets` ("key=value"). The key `energy.file` names an energy table (energy.dram_file, host.file:
+/// soc/energy_tables.h), relative to the SoC file; keys under `energy` override its rows: a plain value, or a mapping with
+/// its source. Errors say file:line, key and what to do.
 base::Result<SocConfig> load_soc_config(const std::string& path, const std::vector<std::string>& sets);
 base::Result<SocConfig> parse_soc_config(base::Config config, const std::string& folder);
 

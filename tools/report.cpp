@@ -27,9 +27,11 @@ double npu_energy_nj(const soc::NpuOpRecord& r, const sim::EnergyTable& e) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   const std::uint64_t moved = r.load_bytes + r.store_bytes;
   const double pj = count(r.macs) * e.npu_mac_pj + count(r.vec_results) * e.npu_vec_pj +
-                    count(r.spm_bytes + moved - r.stream_bytes + r.decoded_bytes) * e.npu_spm_byte_pj +
+                    count(r.spm_bytes + r.store_bytes) * e.npu_spm_read_byte_pj +
+                    count(r.load_bytes - r.stream_bytes + r.decoded_bytes) * e.npu_spm_write_byte_pj +
                     count(r.decoded_bytes) * e.npu_decode_byte_pj + count(moved) * e.noc_byte_pj +
-                    count(moved - r.dram_load_bytes - r.dram_store_bytes) * e.sram_byte_pj +
+                    count(r.load_bytes - r.dram_load_bytes) * e.sram_read_byte_pj +
+                    count(r.store_bytes - r.dram_store_bytes) * e.sram_write_byte_pj +
                     count(r.dram_load_bytes) * e.dram_read_byte_pj + count(r.dram_store_bytes) * e.dram_write_byte_pj;
   return pj * 1e-3;
 }
@@ -155,6 +157,12 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.sim_wall_ms = s.inference_wall_ms;
   report.energy_nj = s.soc.energy_nj;
   for (const auto& [component, nj] : report.energy_nj) report.total_energy_nj += nj;
+  for (const auto& [row, nj] : s.soc.energy_by_row_nj) {
+    const auto it = options.soc.energy_sources.find(row);
+    const std::string basis = it == options.soc.energy_sources.end() ? "assumption" : it->second.basis;
+    report.energy_by_basis_nj[basis] += nj;
+    report.energy_rows.push_back({row, basis, it == options.soc.energy_sources.end() ? "" : it->second.source, nj});
+  }
   report.memory_bytes = s.soc.memory_traffic;
   report.initiator_bytes = s.soc.initiator_traffic;
   report.copied_bytes = s.inference.copied_bytes;

@@ -30,6 +30,12 @@ struct OpReport {
   double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(own_cycles) / bounds.cycles() : 0; }
 };
 
+/// The joules that one row of the energy table prices.
+struct EnergyRowReport {
+  std::string row, basis, source;
+  double nj = 0;
+};
+
 struct Report {
   std::string model, soc, executable_hash, numerics, engine;
   Provenance provenance;
@@ -45,6 +51,8 @@ struct Report {
   double sim_wall_ms = 0;
   std::map<std::string, double> energy_nj;
   double total_energy_nj = 0;
+  std::vector<EnergyRowReport> energy_rows;           ///< the same joules by row
+  std::map<std::string, double> energy_by_basis_nj;   ///< and by what the rows rest on: source, derived, assumption
   std::map<std::string, soc::TrafficCount> memory_bytes;
   std::map<std::string, std::map<std::string, soc::TrafficCount>> initiator_bytes;
   std::uint64_t dram_map_bytes = 0;                   ///< feature maps that the NPU read and wrote in DRAM

@@ -74,6 +74,11 @@ std::string report_json(const Report& r, bool reproducible) {
   for (const auto& [component, nj] : r.energy_nj) energy[component] = nj;
   energy["total"] = r.total_energy_nj;
   out["energy_nj"] = energy;
+  Json bases = Json::object(), rows = Json::array();
+  for (const auto& [basis, nj] : r.energy_by_basis_nj) bases[basis] = nj;
+  for (const auto& row : r.energy_rows) rows.push_back({{"row", row.row}, {"nj", row.nj}, {"basis", row.basis}, {"source", row.source}});
+  out["energy_by_basis_nj"] = bases;
+  out["energy_rows"] = rows;
   Json bytes = Json::object();
   for (const auto& [memory, count] : r.memory_bytes) bytes[memory] = traffic_json(count);
   out["bytes"] = bytes;

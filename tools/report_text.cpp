@@ -40,7 +40,19 @@ std::string energy_table(const Report& r) {
   for (const auto& [component, nj] : rows)
     table.row({component, fmt::format("{:.1f}", nj), percent(nj, r.total_energy_nj)});
   table.row({"total", fmt::format("{:.1f}", r.total_energy_nj), ""});
-  return table.text();
+  std::string out = table.text();
+  const auto share = [&](const char* basis) {
+    const auto it = r.energy_by_basis_nj.find(basis);
+    return percent(it == r.energy_by_basis_nj.end() ? 0 : it->second, r.total_energy_nj);
+  };
+  out += fmt::format("  {} by cited rows, {} by rows derived from cited ones, {} by assumptions", share("source"), share("derived"), share("assumption"));
+  std::vector<EnergyRowReport> assumed;
+  for (const auto& row : r.energy_rows)
+    if (row.basis == "assumption" && row.nj > 0) assumed.push_back(row);
+  std::stable_sort(assumed.begin(), assumed.end(), [](const auto& a, const auto& b) { return a.nj > b.nj; });
+  for (std::size_t i = 0; i < assumed.size(); ++i)
+    out += fmt::format("{}{} {}", i ? ", " : ": ", assumed[i].row, percent(assumed[i].nj, r.total_energy_nj));
+  return out + "\n";
 }
 
 std::string traffic_table(const Report& r) {

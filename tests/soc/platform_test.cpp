@@ -160,7 +160,7 @@ TEST_CASE("energy is each count times its row") {
   const auto e = wearable().energy;
   const double s = static_cast<double>(r.end_ps) * 1e-12;
   CHECK(r.energy_nj.at("noc") == Approx(static_cast<double>(r.counters.at("noc.bytes")) * e.noc_byte_pj / 1000));
-  CHECK(r.energy_nj.at("sram") == Approx(2.0 * kBytes * e.sram_byte_pj / 1000));
+  CHECK(r.energy_nj.at("sram") == Approx(kBytes * (e.sram_read_byte_pj + e.sram_write_byte_pj) / 1000));
   CHECK(r.energy_nj.at("dram.static") == Approx(e.dram_static_mw * s * 1e6));
   CHECK(r.energy_nj.at("host") == Approx(static_cast<double>(r.host_cycles) * e.host_cycle_pj / 1000));
 }
