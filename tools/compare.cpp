@@ -17,12 +17,6 @@ std::vector<std::string> switch_names() {
   return out;
 }
 
-void switch_off(delegate::Optimisations& optimisations, const std::string& name) {
-  delegate::Optimisations::fields(optimisations, [&](bool& on, const base::Field& field) {
-    if (name == std::string("no-") + field.name) on = false;
-  });
-}
-
 CompareRun measured(const std::string& name, const Report& report) {
   CompareRun run;
   run.name = name;
@@ -42,6 +36,12 @@ CompareRun measured(const std::string& name, const Report& report) {
 }
 
 }  // namespace
+
+void switch_off(delegate::Optimisations& optimisations, const std::string& name) {
+  delegate::Optimisations::fields(optimisations, [&](bool& on, const base::Field& field) {
+    if (name == std::string("no-") + field.name) on = false;
+  });
+}
 
 base::Result<std::vector<std::string>> parse_switches(const std::string& list) {
   const std::vector<std::string> legal = switch_names();

@@ -28,6 +28,9 @@ struct Comparison {
 /// "no-fusion,no-cascade" -> names; "all": every switch. An unknown name is an error that lists the legal ones.
 base::Result<std::vector<std::string>> parse_switches(const std::string& list);
 
+/// Turns off the optimisation of one such name.
+void switch_off(delegate::Optimisations& optimisations, const std::string& name);
+
 /// `options` may already have switches off: they stay off in every run. A difference in an output is a kMismatch error.
 base::Result<Comparison> compare(const delegate::Graph& graph, const SimulateOptions& options, const std::vector<std::string>& switches,
                                  const std::vector<std::vector<std::uint8_t>>& inputs);

@@ -100,6 +100,8 @@ base::Result<std::vector<double>> reference_layers(const Report& report, const s
   return out;
 }
 
+bool is_ratio_row(const AnchorRow& row) { return !row.model.empty() && row.measure == "npu_cycles" && row.reference > 0; }
+
 base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions options, const std::string& data,
                                   const std::string& per_layer) {
   Ratio out;

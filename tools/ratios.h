@@ -42,8 +42,11 @@ struct Ratio {
   std::vector<RatioLayer> costly() const;    ///< those that take longer than the reference's, worst first
   /// Those whose bound is over kWorthBounding cycles and that take more than kCloseToBound times it.
   std::vector<RatioLayer> far_from_bound() const;
-  double ratio() const { return static_cast<double>(cycles) / static_cast<double>(anchor.cycles); }
+  double ratio() const { return static_cast<double>(cycles) / anchor.reference; }
 };
+
+/// Whether a row is one of these: cycles of a model on its file's SoC.
+bool is_ratio_row(const AnchorRow& row);
 
 /// Runs one row's model from the folder `data`, timing only, everything the NPU can take on the NPU, with the SRAM the
 /// reference uses. `per_layer`: folder of the reference's tables, or empty.

@@ -5,7 +5,6 @@
 #include "tests/system/deputy_process.h"
 #include "tools/cli/common.h"
 #include "tools/report.h"
-#include "tools/validate.h"
 #include "workloads/networks.h"
 
 using namespace deputy;
@@ -45,14 +44,4 @@ TEST_CASE("128 to 256 MACs leaves the dense autoencoder alone") {
   const double ratio = npu_cycles("autoencoder", {}) / npu_cycles("autoencoder", {"npu.mac.oc_lanes=16"});
   CHECK(ratio >= 0.98);
   CHECK(ratio <= 1.05);
-}
-
-TEST_CASE("the anchor table names its source and runs every row") {
-  auto table = tools::validate(test::project_file("configs/anchors/ethos-u55-128.yaml"));
-  REQUIRE(table.ok());
-  CHECK(table->rows.size() == 4);
-  for (const auto& row : table->rows) {
-    CHECK(row.cycles > 0);
-    CHECK(row.reference_cycles > 0);
-  }
 }

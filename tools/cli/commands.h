@@ -87,6 +87,14 @@ struct RatiosCommand {
   bool json = false;
 };
 
+struct ValidateCommand {
+  std::vector<std::string> anchors;  ///< files or names below configs/anchors; empty: all of its index
+  std::string data;                  ///< folder with model files; empty: rows with a built-in network only
+  std::string baseline;              ///< empty: the project's
+  bool quick = false, json = false;
+  bool update = false;               ///< write baseline and pages
+};
+
 struct SweepCommand {
   std::string model;
   std::vector<std::int64_t> kib = {16, 32, 64, 96, 128, 192, 256, 384};
@@ -117,8 +125,8 @@ int probe_command(const CommonOptions& common, const ProbeCommand& options);
 int sram_sweep_command(const CommonOptions& common, const SweepCommand& options);
 int runtime_bench_command(const CommonOptions& common, const RuntimeBenchCommand& options);
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
-/// Prints our cycles beside outside ones; `anchors` may be empty for the default file.
-int validate_command(const std::string& anchors);
+/// Exit code 8 when a row departs from the baseline.
+int validate_command(const ValidateCommand& command);
 int reference_command(const std::string& folder);
 
 /// Prints "deputy: <error>" to stderr and returns its exit code.

@@ -38,7 +38,7 @@ std::string layer_table(const std::vector<RatioLayer>& layers, std::size_t shown
 std::string table_text(const Comparison& c) {
   Table table({"network", ">reference", ">our cycles", ">ratio", ">over bound", ">SRAM allowed", ">used", ">flash MB", ">our DRAM MB", ">of it maps", ">on CPU"});
   for (const Ratio& r : c.ratios)
-    table.row({r.anchor.label, std::to_string(r.anchor.cycles), std::to_string(r.cycles), r.cycles ? fmt::format("{:.2f}", r.ratio()) : "-",
+    table.row({r.anchor.label, fmt::format("{:.0f}", r.anchor.reference), std::to_string(r.cycles), r.cycles ? fmt::format("{:.2f}", r.ratio()) : "-",
                r.cycles ? fmt::format("{:.2f}", r.bound_ratio) : "-", std::to_string(r.sram_allowed), std::to_string(r.sram_bytes),
                fmt::format("{:.2f}", r.anchor.flash_mb), megabytes(r.dram_bytes), megabytes(r.dram_feature_map_bytes), std::to_string(r.on_cpu)});
   std::string out = fmt::format("SoC {}\nreference: {}\n\n{}", c.anchors.soc, c.anchors.source, table.text());
@@ -61,7 +61,7 @@ nlohmann::ordered_json json_of(const Comparison& c) {
     for (const RatioLayer& l : r.layers)
       layers.push_back({{"index", l.index}, {"kind", l.kind}, {"name", l.name}, {"cycles", l.cycles}, {"reference_cycles", l.reference_cycles},
                         {"bound", l.bound}, {"bound_cycles", l.bound_cycles}, {"bound_ratio", l.bound_ratio()}, {"reason", l.reason()}});
-    rows.push_back({{"label", r.anchor.label}, {"model", r.anchor.model}, {"cycles", r.cycles}, {"reference_cycles", r.anchor.cycles},
+    rows.push_back({{"label", r.anchor.label}, {"model", r.anchor.model}, {"cycles", r.cycles}, {"reference_cycles", r.anchor.reference},
                     {"ratio", r.ratio()}, {"bound_ratio", r.bound_ratio}, {"layers_far_from_bound", r.far_from_bound().size()}, {"sram", {{"allowed", r.sram_allowed}, {"used", r.sram_bytes}}},
                     {"dram_bytes", r.dram_bytes}, {"dram_feature_map_bytes", r.dram_feature_map_bytes},
                     {"reference_flash_mb", r.anchor.flash_mb}, {"operators_on_cpu", r.on_cpu}, {"layers", layers}});
@@ -80,7 +80,7 @@ base::Status ratios(CommonOptions common, const RatiosCommand& command) {
     common.soc = c.anchors.soc;
     DEPUTY_ASSIGN(auto options, simulate_options(common));
     for (const AnchorRow& row : c.anchors.rows) {
-      if (row.model.empty()) continue;
+      if (!is_ratio_row(row)) continue;
       progress.show(row.label);
       DEPUTY_ASSIGN(auto ratio, measure_ratio(row, options, command.data, command.per_layer));
       c.ratios.push_back(std::move(ratio));

@@ -4,20 +4,43 @@
 #include <fmt/format.h>
 
 #include "tools/cli/common.h"
-#include "tools/table.h"
+#include "tools/files.h"
 
 namespace deputy::tools {
+namespace {
 
-int validate_command(const std::string& anchors) {
-  const auto result = validate(anchors.empty() ? "ethos-u55-128" : anchors);
-  if (!result.ok()) return fail(result.error());
-  Table table({"network", ">MAC", ">reference cycles", ">our cycles", ">ours / reference", ">MAC utilisation"});
-  for (const auto& row : result->rows)
-    table.row({row.label, human_count(row.macs), std::to_string(row.reference_cycles), std::to_string(row.cycles),
-               fmt::format("{:.2f}", static_cast<double>(row.cycles) / static_cast<double>(row.reference_cycles)),
-               fmt::format("{:.1f} %", 100 * row.mac_utilisation)});
-  fmt::print("SoC {}\nreference: {}\n\n{}", result->soc, result->source, table.text());
-  return 0;
+std::string docs_path(const std::string& name) { return std::string(DEPUTY_CONFIG_DIR) + "/../docs/validation/" + name; }
+
+// The baseline with what was run, and the pages that follow from it.
+base::Status write_update(const std::string& path, Baseline baseline, const std::vector<ValidationSection>& sections) {
+  update_baseline(baseline, sections);
+  DEPUTY_TRY(write_text(path, baseline_text(baseline)));
+  DEPUTY_ASSIGN(const auto all, validation_of(baseline));
+  DEPUTY_TRY(write_text(docs_path("table.md"), validation_markdown(all)));
+  return write_text(docs_path("cycles.dat"), validation_points(all));
 }
+
+base::Status run(const ValidateCommand& command) {
+  if (command.update && !command.anchors.empty())
+    return base::Error{base::ErrorKind::kUsage, "--update", "the baseline is about all anchor files", "leave them out"};
+  const std::string path = command.baseline.empty() ? anchor_path("baseline.yaml") : command.baseline;
+  DEPUTY_ASSIGN(const Baseline baseline, load_baseline(path));
+  Progress progress;
+  const auto show = [](void* user, const std::string& label) { static_cast<Progress*>(user)->show(label); };
+  DEPUTY_ASSIGN(auto sections, validate({command.anchors, command.data, command.quick}, show, &progress));
+  const std::size_t drifting = find_drift(sections, baseline);
+  if (command.json)
+    fmt::print("{}", validation_json(sections));
+  else
+    fmt::print("{}", validation_text(sections));
+  if (command.update) return write_update(path, baseline, sections);
+  if (drifting == 0) return {};
+  return base::Error{base::ErrorKind::kMismatch, path, fmt::format("{} rows drift from the baseline", drifting),
+                     "if that is meant, run `deputy validate --data MODELS --update` and commit what it writes"};
+}
+
+}  // namespace
+
+int validate_command(const ValidateCommand& command) { return finish(run(command)); }
 
 }  // namespace deputy::tools

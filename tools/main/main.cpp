@@ -196,9 +196,15 @@ int main(int argc, char** argv) {
   runtime_cmd->add_option("--json", runtime.json, "also write the rows to this file");
   runtime_cmd->footer("Example: deputy bench runtime --frames 32 --json runtime.json");
 
-  std::string anchors;
-  auto* validate_cmd = app.add_subcommand("validate", "Print our cycles beside outside references");
-  validate_cmd->add_option("anchors", anchors, "anchor file (default: configs/anchors/ethos-u55-128.yaml)");
+  deputy::tools::ValidateCommand validate;
+  auto* validate_cmd = app.add_subcommand("validate", "Every number with an outside reference: ours, the error, the bound");
+  validate_cmd->add_option("anchors", validate.anchors, "anchor files, or names below configs/anchors (default: all)");
+  validate_cmd->add_option("--data", validate.data, "folder with the model files of the rows that name one");
+  validate_cmd->add_option("--baseline", validate.baseline, "numbers to hold ours against (default: configs/anchors/baseline.yaml)");
+  validate_cmd->add_flag("--quick", validate.quick, "leave out the rows that take long");
+  validate_cmd->add_flag("--json", validate.json, "print JSON");
+  validate_cmd->add_flag("--update", validate.update, "write the baseline and docs/validation");
+  validate_cmd->footer("Exit code 8: a row departs from the baseline. Example: deputy validate --data models --update");
 
   std::string reference_dir = "docs/reference";
   auto* reference_cmd = app.add_subcommand("reference", "Write the generated reference pages");
@@ -225,6 +231,6 @@ int main(int argc, char** argv) {
   if (*runtime_cmd) return tools::runtime_bench_command(common, runtime);
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
-  if (*validate_cmd) return tools::validate_command(anchors);
+  if (*validate_cmd) return tools::validate_command(validate);
   return tools::reference_command(reference_dir);
 }

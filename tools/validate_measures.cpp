@@ -1,0 +1,86 @@
+#include "tools/validate_measures.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+
+#include "tools/cli/common.h"
+#include "tools/compare.h"
+#include "workloads/networks.h"
+
+namespace deputy::tools {
+namespace {
+
+// Start of the first NPU job to the end of the last.
+base::Result<Measured> npu_cycles(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  return Measured{static_cast<double>(report->npu_cycles), 0};
+}
+
+// The same beside the time that the memory of the weights needs for the bytes that passed, commands included.
+base::Result<Measured> cycles_of_bytes(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  return Measured{static_cast<double>(report->npu_cycles), report->bounds.dram};
+}
+
+// Cycles on one SoC over those on another.
+base::Result<Measured> cycle_ratio(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  DEPUTY_ASSIGN(const auto over, runs.inference(row, row.over_soc, row.over_sram_kib));
+  return Measured{static_cast<double>(report->npu_cycles) / static_cast<double>(over->npu_cycles), 0};
+}
+
+// From the first input's copy to the last output's.
+base::Result<Measured> latency_us(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  return Measured{report->latency_ns / 1000, 0};
+}
+
+constexpr std::array kMeasures = {
+    Measure{"npu_cycles", "cycles", "NPU cycles of one inference, start of the first job to the end of the last", npu_cycles},
+    Measure{"cycles_of_bytes", "cycles", "the same beside the bytes from DRAM over its bandwidth", cycles_of_bytes},
+    Measure{"cycle_ratio", "", "NPU cycles on `soc` over those on `over_soc`", cycle_ratio},
+    Measure{"latency_us", "us", "one inference, first input copied in to last output copied out", latency_us},
+};
+
+}  // namespace
+
+std::span<const Measure> measures() { return kMeasures; }
+
+base::Result<const Measure*> find_measure(const AnchorRow& row) {
+  std::string known;
+  for (const Measure& measure : measures()) {
+    if (row.measure == measure.name) return &measure;
+    known += (known.empty() ? "" : ", ") + std::string(measure.name);
+  }
+  return base::Error{base::ErrorKind::kConfig, row.id, fmt::format("'{}' is not a measure", row.measure), "use one of " + known};
+}
+
+bool ValidationRuns::has_workload(const AnchorRow& row) const {
+  return row.model.empty() || (!data_.empty() && std::filesystem::exists(data_ + "/" + row.model));
+}
+
+base::Result<std::shared_ptr<const Report>> ValidationRuns::inference(const AnchorRow& row, const std::string& soc, double sram_kib) {
+  const std::string key = fmt::format("{} {} {} {} {}", row.network, row.model, soc, sram_kib, row.switches);
+  if (const auto it = done_.find(key); it != done_.end()) return it->second;
+  CommonOptions common;
+  common.soc = soc;
+  common.engine = "npu";
+  DEPUTY_ASSIGN(auto options, simulate_options(common));
+  options.timing_only = true;
+  options.sram_limit = static_cast<std::uint64_t>(sram_kib * 1024);
+  if (!row.switches.empty()) {
+    DEPUTY_ASSIGN(const auto names, parse_switches(row.switches));
+    for (const std::string& name : names) switch_off(options.optimisations, name);
+  }
+  DEPUTY_ASSIGN(auto graph, row.model.empty() ? workloads::build_network(row.network) : load_model(data_ + "/" + row.model));
+  DEPUTY_ASSIGN(auto inputs, load_inputs(graph, {}, 1));
+  DEPUTY_ASSIGN(auto simulation, simulate(graph, options, inputs));
+  auto report = std::make_shared<Report>(make_report(simulation, options));
+  if (!report->imbalances.empty())
+    return base::Error{base::ErrorKind::kMismatch, row.id, "the books do not balance: " + report->imbalances[0], "this is a defect of the simulator; please report it"};
+  return done_[key] = std::move(report);
+}
+
+}  // namespace deputy::tools
