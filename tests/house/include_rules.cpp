@@ -25,6 +25,8 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"npu_model/core", {"npu_model/core", "dma/core", "arch", "base"}},
     {"dsp_model/core", {"dsp_model/core", "dma/core", "arch", "base"}},
     {"gpu_model/core", {"gpu_model/core", "dma/core", "arch", "base"}},
+    {"dsp_asm", {"dsp_asm", "arch", "base"}},
+    {"dsp_kernels", {"dsp_kernels", "dsp_asm", "arch", "base"}},
     {"dma", {"dma", "sim", "arch", "base"}},
     {"npu_model", {"npu_model", "dma/core", "sim", "arch", "base"}},
     {"dsp_model", {"dsp_model", "dma/core", "sim", "arch", "base"}},

@@ -1,0 +1,11 @@
+# Writes OUT, a C++ file with the texts of the kernels in DIR as `kernel_sources()`.
+file(GLOB files ${DIR}/*.dsp)
+list(SORT files)
+set(text "// Generated from dsp_kernels/asm.\n#include \"dsp_kernels/kernels.h\"\n\nnamespace deputy::dsp_kernels {\n\nconst std::map<std::string, std::string>& kernel_sources() {\n  static const std::map<std::string, std::string> sources = {\n")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} body)
+  string(APPEND text "      {\"${name}\", R\"DSP(${body})DSP\"},\n")
+endforeach()
+string(APPEND text "  };\n  return sources;\n}\n\n}  // namespace deputy::dsp_kernels\n")
+file(WRITE ${OUT} "${text}")
