@@ -21,6 +21,9 @@ std::vector<KernelCase> kernel_cases(std::uint64_t seed, Fill fill) {
   add_fft_cases(source, cases);
   add_matrix_cases(source, cases);
   add_fusion_cases(source, cases);
+  add_mfcc_cases(source, cases);
+  add_layer_cases(source, cases);
+  add_image_cases(source, cases);
   return cases;
 }
 
