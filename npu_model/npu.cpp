@@ -85,8 +85,9 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
     job_.base[r] = get64(reg::kBase0Lo + 8 * r);
     job_.size[r] = file_.get(reg::kSize0 + 4 * r);
   }
-  job_.start = clock_.after(when, scrub(context));
-  job_.shared_until_ps = sim::to_ps(when);
+  const sc_time powered = when + sim::from_ps(gate_.begin(sim::to_ps(when)));
+  job_.start = clock_.after(powered, scrub(context));
+  job_.shared_until_ps = sim::to_ps(job_.start);
   for (const std::uint32_t offset :
        {reg::kQRead, reg::kProgress, reg::kErrAddrLo, reg::kErrAddrHi, reg::kErrInfo})
     file_.set(offset, 0);
@@ -185,6 +186,7 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   if (!job_.ops.empty()) job_.ops[job_.last_tag].own_ps += record.end_ps - job_.shared_until_ps;
   for (auto& [tag, op] : job_.ops) record.ops.push_back(op);
   jobs_.push_back(record);
+  gate_.end(record.end_ps);
   stop_queues();
   if (aborted) return;
 

@@ -44,6 +44,7 @@
 #include "npu_model/npu_record.h"
 #include "sim/bus_initiator.h"
 #include "sim/job_engine.h"
+#include "sim/power_gate.h"
 #include "sim/process.h"
 #include "sim/throttled_clock.h"
 #include "sim/time.h"
@@ -83,6 +84,10 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
 
   /// Planned faults of the engine and its ports. Null: none.
   void attach(sim::FaultInjector* injector);
+
+  /// Its power switch; a job that finds it off waits. The scratchpad keeps its contents.
+  void attach(const sim::PowerGate& gate) { gate_ = gate; }
+  const sim::PowerGate& gate() const { return gate_; }
 
   std::uint64_t scrubs() const { return scrubs_; }
   /// Jobs that have ended, oldest first.
@@ -188,6 +193,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   const NpuIdentity identity_;
   sim::ThrottledClock clock_;
   sim::FaultPoint faults_;
+  sim::PowerGate gate_;
   std::uint32_t spm_context_ = 0;  ///< whose bytes the scratchpad may hold; 0: nobody's that is isolated
   std::uint64_t scrubs_ = 0;
   bool hung_ = false;            ///< by a fault: nothing moves until a reset

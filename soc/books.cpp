@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+
+#include "soc/energy_ledger.h"
+#include "soc/energy_rows.h"
 
 namespace deputy::soc {
 namespace {
@@ -113,19 +117,45 @@ void check_busy(RunRecord& record) {
     compare(record, "frame bytes", record.sensor_frame_bytes, "sensor", bytes_of(record, "sensor"), "bus");
 }
 
+// The NPU's power switch, from the times of its jobs: it was off between two that are far enough apart.
+void check_power(const SocConfig& config, RunRecord& record) {
+  const auto off = record.power_off.find("npu");
+  if (off == record.power_off.end() || record.npu_job_unfinished || count(record, "npu.scrubs") > 0) return;
+  const auto ps = [](double us) { return static_cast<std::uint64_t>(std::llround(us * 1e6)); };
+  const std::uint64_t idle = ps(config.power.npu.idle_us), wake = ps(config.power.npu.wake_us);
+  std::uint64_t last = 0;
+  std::size_t gaps = 0;
+  for (const auto& job : record.npu_jobs) {
+    if (job.aborted) return;  // it may have been stopped before it had power
+    gaps += job.start_ps - last > idle + wake;
+    last = job.end_ps;
+  }
+  compare(record, "NPU wake-ups", off->second.wakes, "power switch", gaps, "jobs");
+}
+
 }  // namespace
 
 void charge_energy(const SocConfig& config, RunRecord& record) {
-  const sim::EnergyTable& e = config.energy;
+  const sim::EnergyTable e = effective_rows(config);
   for (const char* component : {"npu.mac", "npu.vec", "npu.spm", "npu.decoder", "npu.ctrl", "npu.static", "sram", "sram.static", "noc",
-                                "dram", "dram.static", "host", "host.static"})
+                                "host", "host.static"})
     record.energy_nj[component] = 0;
-  const auto charge = [&](const char* component, const char* row, double nj) {
-    record.energy_nj.at(component) += nj;
+  const auto charge = [&](const std::string& component, const std::string& row, double nj) {
+    record.energy_nj[component] += nj;
     record.energy_by_row_nj[row] += nj;
   };
   const auto events = [&](const char* component, const char* counter, const char* row, double pj) {
     charge(component, row, count(record, counter) * pj * 1e-3);
+  };
+  // Leakage, less what its power switch saves, and the wake-ups.
+  const auto block = [&](const std::string& name, const char* row, const char* share_row, double mw, double share) {
+    const auto off = record.power_off.find(name);
+    const std::uint64_t off_ps = off == record.power_off.end() ? 0 : off->second.total_ps();
+    charge(name + ".static", row, static_nj(mw, record.end_ps - off_ps));
+    if (off == record.power_off.end()) return;
+    charge(name + ".static", share_row, static_nj(mw * share, off_ps));
+    const auto [component, pj, ps] = wake_row(config, e, name);
+    charge(component, name + "_wake_pj", static_cast<double>(off->second.wakes) * pj * 1e-3);
   };
   events("npu.mac", "npu.macs", "npu_mac_pj", e.npu_mac_pj);
   events("npu.vec", "npu.vec_results", "npu_vec_pj", e.npu_vec_pj);
@@ -133,33 +163,42 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
   events("npu.spm", "npu.spm_filled_bytes", "npu_spm_write_byte_pj", e.npu_spm_write_byte_pj);
   events("npu.decoder", "npu.decoded_bytes", "npu_decode_byte_pj", e.npu_decode_byte_pj);
   events("npu.ctrl", "npu.job_cycles", "npu_cycle_pj", e.npu_cycle_pj);
-  charge("npu.static", "npu_static_mw", static_nj(e.npu_static_mw, record.end_ps));
   events("sram", "sram.read_bytes", "sram_read_byte_pj", e.sram_read_byte_pj);
   events("sram", "sram.write_bytes", "sram_write_byte_pj", e.sram_write_byte_pj);
-  charge("sram.static", "sram_static_mw_per_mib",
-         static_nj(e.sram_static_mw_per_mib * static_cast<double>(config.sram.bytes) / 1048576.0, record.end_ps));
   events("noc", "noc.bytes", "noc_byte_pj", e.noc_byte_pj);
+  events("host", "host.busy_cycles", "host_cycle_pj", e.host_cycle_pj);
+  block("npu", "npu_static_mw", "npu_gated_share", e.npu_static_mw, e.npu_gated_share);
+  block("sram", "sram_static_mw_per_mib", "sram_retention_share", sram_static_mw(config, e), e.sram_retention_share);
+  block("host", "host_static_mw", "host_sleep_share", e.host_static_mw, e.host_sleep_share);
+  if (!config.power.clock_gating) {
+    std::uint64_t clocked = record.end_ps;  // less jobs, whose cycles are counted, and times without power
+    for (const auto& job : record.npu_jobs) clocked -= job.end_ps - job.start_ps;
+    if (const auto off = record.power_off.find("npu"); off != record.power_off.end()) clocked -= off->second.total_ps();
+    charge("npu.idle_clock", "npu_cycle_pj", static_cast<double>(clocked) / static_cast<double>(npu_period_ps(config)) * e.npu_cycle_pj * 1e-3);
+  }
+  for (const auto& [component, nj] : record.dram_energy_nj) charge(component, component, nj);
+  if (!record.dram_energy_nj.empty()) return;
   events("dram", "dram.read_bytes", "dram_read_byte_pj", e.dram_read_byte_pj);
   events("dram", "dram.write_bytes", "dram_write_byte_pj", e.dram_write_byte_pj);
   events("dram", "dram.activates", "dram_activate_pj", e.dram_activate_pj);
   charge("dram.static", "dram_static_mw", static_nj(e.dram_static_mw, record.end_ps));
-  events("host", "host.busy_cycles", "host_cycle_pj", e.host_cycle_pj);
-  charge("host.static", "host_static_mw", static_nj(e.host_static_mw, record.end_ps));
 }
 
 void check_books(const SocConfig& config, RunRecord& record) {
   check_traffic(record);
   check_jobs(record);
   check_busy(record);
-  // Energy once more, from the traffic maps instead of the counters.
-  const sim::EnergyTable& e = config.energy;
-  double bytes = 0;
-  for (const auto& [initiator, targets] : record.noc_traffic)
-    for (const auto& target : targets)
-      bytes += static_cast<double>(target.second.read_bytes + target.second.write_bytes);
-  const double noc = bytes * e.noc_byte_pj * 1e-3;
-  if (std::abs(noc - record.energy_nj["noc"]) > 1e-9 * (1 + noc))
-    record.imbalances.push_back(fmt::format("interconnect energy: {} nJ by counters, {} nJ by traffic", record.energy_nj["noc"], noc));
+  check_power(config, record);
+  // Energy once more: operator by operator, interval by interval and from the traffic maps instead of the counters.
+  std::map<std::string, double> parts;
+  each_energy_part(config, record, [&](const EnergyPart& part) { parts[part.component] += part.nj; });
+  for (const auto& entry : record.energy_nj) parts.try_emplace(entry.first, 0);
+  for (const auto& [component, nj] : parts) {
+    const auto it = record.energy_nj.find(component);
+    const double counted = it == record.energy_nj.end() ? 0 : it->second;
+    if (std::abs(nj - counted) > 1e-9 * (1 + counted))
+      record.imbalances.push_back(fmt::format("{} energy: {} nJ by counters, {} nJ by its parts", component, counted, nj));
+  }
   double by_component = 0, by_row = 0;
   for (const auto& [component, nj] : record.energy_nj) by_component += nj;
   for (const auto& [row, nj] : record.energy_by_row_nj) by_row += nj;

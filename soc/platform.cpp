@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <optional>
 
@@ -120,6 +121,9 @@ struct Board : sc_core::sc_module {
       noc.attach(&*cache);
       port.attach(&*cache);
     }
+    npu.attach(gate(c.power.npu));
+    sram.attach(gate(c.power.sram));
+    port.attach(gate(c.power.host));
     if (!o.faults.empty()) inject(o.faults);
 
     sc_core::sc_spawn_options options;
@@ -137,6 +141,11 @@ struct Board : sc_core::sc_module {
     dma_engine.attach(&*injector);
     npu_queue.attach(&*injector);
     dma_queue.attach(&*injector);
+  }
+
+  static sim::PowerGate gate(const GateConfig& c) {
+    const auto ps = [](double us) { return static_cast<std::uint64_t>(std::llround(us * 1e6)); };
+    return {c.gating, ps(c.idle_us), ps(c.wake_us)};
   }
 
   // What a device calls with the level of its interrupt line.
@@ -197,7 +206,23 @@ void collect_busy(const Board& b, RunRecord& r) {
   r.sensor_unfinished = !b.sensor.clean();
 }
 
+// A block's own times may lie a little beyond the run's end.
+PowerOff collect_off(const sim::PowerGate& gate, std::uint64_t end_ps) {
+  PowerOff out;
+  for (const auto& [from, to] : gate.off()) {
+    if (to > end_ps) break;
+    out.spans.emplace_back(from, to);
+    ++out.wakes;
+  }
+  const std::uint64_t from = out.wakes < gate.off().size() ? gate.off()[out.wakes].first : gate.off_from(end_ps);
+  if (from < end_ps) out.spans.emplace_back(from, end_ps);
+  return out;
+}
+
 void collect(const Board& b, RunRecord& r) {
+  if (b.config.power.npu.gating) r.power_off["npu"] = collect_off(b.npu.gate(), r.end_ps);
+  if (b.config.power.sram.gating) r.power_off["sram"] = collect_off(b.sram.gate(), r.end_ps);
+  if (b.config.power.host.gating) r.power_off["host"] = collect_off(b.port.gate(), r.end_ps);
   r.npu_clock_khz = 1'000'000'000 / sim::Clock(b.config.npu.clock_mhz).period_ps();
   r.host_clock_khz = 1'000'000'000 / sim::Clock(b.config.host.clock_mhz).period_ps();
   r.host_cycles = b.port.busy_ps() / sim::Clock(b.config.host.clock_mhz).period_ps();

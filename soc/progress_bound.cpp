@@ -28,7 +28,9 @@ std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c, std::uint64_t 
   const std::uint64_t service = beats + dram;
   const std::uint64_t latency = (2 * n(c.noc.latency) + n(c.sram.latency) + 2) * cycle;
   // A full window first waits for its oldest, which waited as long.
-  return 2 * (initiators * service + latency + service);
+  // Whoever finds its block or the SRAM without power waits for that once more.
+  const auto wake = [](const GateConfig& g) { return g.gating ? static_cast<std::uint64_t>(g.wake_us * 1e6) + 1 : 0; };
+  return 2 * (initiators * service + latency + service) + wake(c.power.npu) + wake(c.power.sram);
 }
 
 std::optional<std::uint64_t> longest_translated_ps(const SocConfig& c, std::uint64_t initiators) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "npu_model/npu_record.h"
@@ -22,6 +23,17 @@ struct FaultCount {
   std::string kind, target;
   std::uint64_t fired = 0;  ///< 0: its event never came
   std::uint64_t seen = 0;   ///< events that it counted
+};
+
+/// When a block had no power: [from, to), in ps. The first `wakes` of them ended with a wake-up, the last may be the run's end.
+struct PowerOff {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;
+  std::size_t wakes = 0;
+  std::uint64_t total_ps() const {
+    std::uint64_t sum = 0;
+    for (const auto& [from, to] : spans) sum += to - from;
+    return sum;
+  }
 };
 
 using npu_model::NpuJobRecord;
@@ -49,6 +61,10 @@ struct RunRecord {
   std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_row_conflicts = 0;
   std::map<std::string, double> energy_nj;  ///< component -> nJ; the total is their sum
   std::map<std::string, double> energy_by_row_nj;  ///< the same joules by the row of the energy table that they are priced by
+  /// Energy that the DRAM model has booked itself, by component of its own ("dram.read", "dram.standby", ...); those that name a
+  /// state (static, background, standby, refresh, sleep, power_down) go by time, the others with bytes. Empty: the table's rows.
+  std::map<std::string, double> dram_energy_nj;
+  std::map<std::string, PowerOff> power_off;  ///< "npu", "sram", "host", if they are switched off when idle
   std::map<std::string, std::uint64_t> counters;  ///< every raw event count, named as in `deputy list stats`
   std::vector<sim::FaultEvent> fault_events;  ///< planned faults that happened, in order (the first 1000)
   std::vector<FaultCount> faults;           ///< one for each of the plan's faults, in its order

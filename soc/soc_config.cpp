@@ -68,6 +68,60 @@ std::vector<base::ParamRow> with_sources(std::vector<base::ParamRow> rows, const
   return out;
 }
 
+// The voltage that the rows hold at and the one there is; with an operating point, its voltage and clocks.
+base::Status choose_point(base::Config& config, double table_volts, SocConfig& c) {
+  const auto where = [&](const char* key) {
+    const auto* entry = config.find(key);
+    return entry ? entry->where : std::string(key);
+  };
+  if (c.power.reference_volts == 0) c.power.reference_volts = table_volts;
+  if (c.power.point != "none") {
+    const OperatingPoint* chosen = nullptr;
+    std::string names = "none";
+    for (const auto& point : c.operating_points) {
+      names += ", " + point.name;
+      if (point.name == c.power.point) chosen = &point;
+    }
+    if (!chosen)
+      return base::Error{base::ErrorKind::kConfig, where("power.point"), fmt::format("'{}' is no operating point of {}", c.power.point, c.name),
+                         "use one of " + names};
+    const double ratio = chosen->mhz / c.npu.clock_mhz;
+    c.npu.clock_mhz = chosen->mhz;
+    c.power.volts = chosen->volts;
+    if (c.power.rail == "soc")
+      for (double* clock : {&c.noc.clock_mhz, &c.dma.clock_mhz, &c.host.clock_mhz}) *clock *= ratio;
+  }
+  if (c.power.volts == 0) c.power.volts = c.power.reference_volts;
+  if (c.power.reference_volts == 0 && c.power.volts > 0)
+    return base::Error{base::ErrorKind::kConfig, "power.reference_volts", "nobody says at which voltage the energy rows hold",
+                       "give it, or name a table with energy.file"};
+  return {};
+}
+
+base::Status load_points(base::Config& config, std::vector<OperatingPoint>& out) {
+  for (int i = 0; config.has_group(fmt::format("power.points.{}", i)); ++i) {
+    const std::string key = fmt::format("power.points.{}", i);
+    DEPUTY_TRY(config.load(key, out.emplace_back()));
+    const OperatingPoint& p = out.back();
+    if (p.name.empty() || p.volts == 0 || p.mhz == 0)
+      return base::Error{base::ErrorKind::kConfig, key, "is not complete", "an operating point has name, volts and mhz"};
+  }
+  return {};
+}
+
+// The operating points as rows of their own, behind the others of their group.
+std::vector<base::ParamRow> with_points(std::vector<base::ParamRow> rows, const std::vector<OperatingPoint>& points) {
+  std::vector<base::ParamRow> out;
+  bool power = false;
+  for (auto& row : rows) {
+    if (power && !row.key.starts_with("power."))
+      for (std::size_t i = 0; i < points.size(); ++i) base::list_params(fmt::format("power.points.{}", i), points[i], out);
+    power = row.key.starts_with("power.");
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 // A scalar that YAML reads back as the same text: plain where that is safe, else in double quotes.
 std::string yaml_text(const std::string& value) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";
@@ -131,9 +185,12 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   out.energy_sources = std::move(tables.sources);
   DEPUTY_TRY(config.load("", out));
   DEPUTY_TRY(load_sourced(config, "energy", out.energy, out.energy_sources));
+  DEPUTY_TRY(load_points(config, out.operating_points));
   DEPUTY_TRY(config.finish());
   fill_sram_rows(tables.macros, out);
   DEPUTY_TRY(check_energy(out.energy_sources));
+  DEPUTY_TRY(check_word(config, "power.rail", out.power.rail, {"soc", "npu"}));
+  DEPUTY_TRY(choose_point(config, tables.volts, out));
   DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
   DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"banked", "fixed"}));
   DEPUTY_TRY(check_silicon(config, out.silicon));
@@ -150,7 +207,7 @@ base::Result<SocConfig> load_soc_config(const std::string& path, const std::vect
 std::string effective_config_yaml(const SocConfig& config) {
   std::vector<base::ParamRow> rows;
   base::list_params("", config, rows);
-  rows = with_sources(std::move(rows), config.energy_sources);
+  rows = with_points(with_sources(std::move(rows), config.energy_sources), config.operating_points);
   std::string out;
   std::vector<std::string> open;  // groups above the current line
   for (const auto& row : rows) {

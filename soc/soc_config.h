@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "sim/energy.h"
 #include "soc/energy_tables.h"
+#include "soc/power_config.h"
 
 namespace deputy::soc {
 
@@ -148,6 +149,9 @@ struct SocConfig {
   arch::Silicon silicon;
   sim::EnergyTable energy;  ///< from the tables that the configuration names, then energy.* overrides
   RowSources energy_sources;  ///< of every row of `energy`
+  PowerConfig power;
+  std::vector<OperatingPoint> operating_points;  ///< key power.points
+  BatteryConfig battery;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
@@ -162,6 +166,8 @@ struct SocConfig {
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
     v(s.silicon, Field{.name = "silicon", .doc = "versions and faults of this NPU"});
     v(s.energy, Field{.name = "energy", .doc = "energy of each event"});
+    v(s.power, Field{.name = "power", .doc = "voltage, clock and power gating"});
+    v(s.battery, Field{.name = "battery", .doc = "what the device lives on"});
   }
 };
 

@@ -31,13 +31,22 @@ void TlmPort::spend(std::uint64_t cycles) {
   if (cycles == 0) return;
   const sc_core::sc_time t = clock_.cycles(cycles);
   const std::uint64_t start = now_ps();
+  ++working_;
   threads_.work(t);
+  --working_;
   worked(start, sim::to_ps(t));
 }
 
 void TlmPort::worked(std::uint64_t start_ps, std::uint64_t busy_ps) {
   busy_ps_ += busy_ps;
-  busy_.add(start_ps, sim::to_ps(sc_core::sc_time_stamp()), busy_ps);
+  const std::uint64_t now = sim::to_ps(sc_core::sc_time_stamp());
+  busy_.add(start_ps, now, busy_ps);
+  gate_.end(now);
+}
+
+void TlmPort::power_up() {
+  if (threads_.stopped() || working_ > 0) return;
+  if (const std::uint64_t ps = gate_.begin(now_ps())) sim::wait_for(sim::from_ps(ps));
 }
 
 bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) {
@@ -141,6 +150,7 @@ std::uint32_t TlmPort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps)
   if (!over()) {
     threads_.leave("waits for interrupt lines, mask", lines);
     while (!over()) wait_on(intc_.raised() | woken_, deadline_ps);
+    power_up();
     pending() ? threads_.enter_woken() : threads_.enter();
   }
   if (pending() == 0) return 0;
@@ -157,6 +167,7 @@ void TlmPort::sleep_until(std::uint64_t time_ps) {
   if (threads_.stopped() || now_ps() >= time_ps) return;
   threads_.leave("sleeps until picosecond", time_ps);
   while (now_ps() < time_ps) wait_on(never_, time_ps);
+  power_up();
   threads_.enter_woken();
   spend(arch::interrupt_cycles(config_));
 }

@@ -12,6 +12,7 @@
 
 #include "deputy/hw_port.h"
 #include "sim/bus_initiator.h"
+#include "sim/power_gate.h"
 #include "sim/time.h"
 #include "soc/busy_log.h"
 #include "soc/heap.h"
@@ -29,6 +30,10 @@ class TlmPort : public HwPort {
 
   /// Where the CPU's accesses go, before any memory is allocated. Null: straight to the memories, coherent.
   void attach(HostCache* cache) { cache_ = cache; }
+
+  /// The CPU's power switch: after a wait in which nothing worked it takes a while to come back.
+  void attach(const sim::PowerGate& gate) { gate_ = gate; }
+  const sim::PowerGate& gate() const { return gate_; }
 
   std::uint32_t read32(std::uint64_t address) override;
   void write32(std::uint64_t address, std::uint32_t value) override;
@@ -61,6 +66,8 @@ class TlmPort : public HwPort {
  private:
   /// The CPU computes for `cycles`, nothing else.
   void spend(std::uint64_t cycles);
+  /// After a wait: the power comes back, if it was off.
+  void power_up();
   /// Waits for an event or a list of them until the deadline, which must be ahead.
   template <class Events>
   void wait_on(const Events& events, std::uint64_t deadline_ps);
@@ -76,6 +83,8 @@ class TlmPort : public HwPort {
   Intc& intc_;
   Memory &sram_, &dram_;
   HostCache* cache_ = nullptr;
+  sim::PowerGate gate_;
+  int working_ = 0;  ///< threads that compute; more than one while the core changes hands
   Heap sram_heap_, dram_heap_;
   BusyLog busy_;  ///< before threads_, which writes there too
   HostThreads threads_;

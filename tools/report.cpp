@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
 namespace deputy::tools {
 namespace {
@@ -22,22 +24,59 @@ std::string bound_word(const soc::NpuOpRecord& r, const OpReport& op) {
   return name == "compute" && r.vec_cycles > r.mac_cycles ? "vector" : name;
 }
 
-// The operator's own events; what it shares with others (DRAM activates, clock tree, leakage) stays in the totals.
-double npu_energy_nj(const soc::NpuOpRecord& r, const sim::EnergyTable& e) {
-  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
-  const std::uint64_t moved = r.load_bytes + r.store_bytes;
-  const double pj = count(r.macs) * e.npu_mac_pj + count(r.vec_results) * e.npu_vec_pj +
-                    count(r.spm_bytes + r.store_bytes) * e.npu_spm_read_byte_pj +
-                    count(r.load_bytes - r.stream_bytes + r.decoded_bytes) * e.npu_spm_write_byte_pj +
-                    count(r.decoded_bytes) * e.npu_decode_byte_pj + count(moved) * e.noc_byte_pj +
-                    count(r.load_bytes - r.dram_load_bytes) * e.sram_read_byte_pj +
-                    count(r.store_bytes - r.dram_store_bytes) * e.sram_write_byte_pj +
-                    count(r.dram_load_bytes) * e.dram_read_byte_pj + count(r.dram_store_bytes) * e.dram_write_byte_pj;
-  return pj * 1e-3;
+// Every part of the ledger goes to an operator or to whoever else caused it. What the host spends while it computes an
+// operator is that operator's.
+void add_energy(const Simulation& s, const soc::SocConfig& config, Report& report) {
+  struct Window {
+    std::uint64_t from_ps, to_ps;
+    std::uint32_t op;
+  };
+  std::vector<Window> windows;
+  for (const auto& record : s.inference.steps) {
+    const arch::Step& step = s.executable.steps[record.step];
+    if (step.kind == arch::StepKind::kHost) windows.push_back({record.start_ps, record.end_ps, step.source_op});
+  }
+  const auto give = [&](std::uint32_t op, const soc::EnergyPart& part, double nj) {
+    report.ops[op].energy_nj += nj;
+    report.ops[op].energy_by_component_nj[part.component] += nj;
+    report.energy_by_cause_nj["operators"] += nj;
+  };
+  soc::each_energy_part(config, s.soc, [&](const soc::EnergyPart& part) {
+    report.power.inference_nj += soc::energy_within(part, s.inference.start_ps, s.inference.end_ps);
+    if (part.op >= 0 && part.op < static_cast<std::int64_t>(report.ops.size())) return give(static_cast<std::uint32_t>(part.op), part, part.nj);
+    double left = part.nj;
+    if (part.cause == std::string_view("host"))
+      for (const Window& w : windows) {
+        const double nj = soc::energy_within(part, w.from_ps, w.to_ps);
+        if (nj > 0) give(w.op, part, nj), left -= nj;
+      }
+    report.energy_by_cause_nj[part.cause] += left;
+  });
+  double causes = 0;
+  for (const auto& [cause, nj] : report.energy_by_cause_nj) causes += nj;
+  if (std::abs(causes - report.total_energy_nj) > 1e-9 * (1 + report.total_energy_nj))
+    report.imbalances.push_back(fmt::format("energy: {} nJ by component, {} nJ by cause", report.total_energy_nj, causes));
+}
+
+void add_power(const Simulation& s, const soc::SocConfig& config, Report& report) {
+  report.power_trace = soc::power_trace(config, s.soc, power_interval_ps(config, s.soc.end_ps));
+  const soc::PowerTrace& trace = report.power_trace;
+  std::size_t peak = 0;
+  PowerReport& p = report.power;
+  p.volts = config.power.volts;
+  p.interval_ns = ns(trace.interval_ps);
+  p.peak_mw = trace.peak_mw(&peak);
+  p.peak_start_ns = ns(peak * trace.interval_ps);
+  p.average_mw = trace.average_mw();
+  if (report.latency_ns > 0) p.inference_mw = p.inference_nj / report.latency_ns * 1000;
+  double binned = 0;
+  for (std::size_t i = 0; i < trace.intervals(); ++i) binned += trace.total_nj(i);
+  if (std::abs(binned - report.total_energy_nj) > 1e-9 * (1 + report.total_energy_nj))
+    report.imbalances.push_back(fmt::format("energy: {} nJ by component, {} nJ over time", report.total_energy_nj, binned));
 }
 
 // Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's tag.
-void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const MemoryRates& rates, Report& report) {
+void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) {
   const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
   std::map<std::uint32_t, soc::NpuOpRecord> by_tag;
   for (const auto& job : s.soc.npu_jobs) {
@@ -88,7 +127,6 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
     const std::uint64_t dram_weights = std::min(r.dram_load_bytes, r.weight_bytes);  // weights always come from DRAM
     report.dram_weight_bytes += dram_weights;
     report.dram_map_bytes += r.dram_load_bytes - dram_weights + r.dram_store_bytes;
-    op.energy_nj = npu_energy_nj(r, energy);
     report.npu_macs += r.macs;
     if (r.macs != op.macs && !s.failure)
       report.imbalances.push_back(fmt::format("{} '{}': the graph has {} MACs, the NPU did {}", op.kind, op.name,
@@ -99,7 +137,7 @@ void add_npu_ops(const Simulation& s, const sim::EnergyTable& energy, const Memo
       report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
 }
 
-void add_host_ops(const Simulation& s, const sim::EnergyTable& energy, Report& report) {
+void add_host_ops(const Simulation& s, Report& report) {
   for (const auto& record : s.inference.steps) {
     const arch::Step& step = s.executable.steps[record.step];
     if (step.kind != arch::StepKind::kHost) continue;
@@ -109,7 +147,6 @@ void add_host_ops(const Simulation& s, const sim::EnergyTable& energy, Report& r
     op.cycles = cycles_of(record.end_ps - record.start_ps, s.soc.host_clock_khz);
     op.own_cycles = op.cycles;
     op.bound = "host";
-    op.energy_nj = static_cast<double>(op.cycles) * energy.host_cycle_pj * 1e-3;
     for (auto t : step.inputs)
       if (t != arch::kNoTensor) op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
     for (auto t : step.outputs) op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
@@ -140,6 +177,11 @@ void check_times(const Simulation& s, Report& report) {
 
 }  // namespace
 
+std::uint64_t power_interval_ps(const soc::SocConfig& soc, std::uint64_t end_ps) {
+  const auto wanted = soc.power.trace_us > 0 ? static_cast<std::uint64_t>(std::llround(soc.power.trace_us * 1e6)) : end_ps / 100;
+  return std::max({wanted, end_ps / 1'000'000 + 1, std::uint64_t{1}});
+}
+
 Report make_report(const Simulation& s, const SimulateOptions& options) {
   Report report;
   report.model = s.executable.model_name;
@@ -159,9 +201,10 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   for (const auto& [component, nj] : report.energy_nj) report.total_energy_nj += nj;
   for (const auto& [row, nj] : s.soc.energy_by_row_nj) {
     const auto it = options.soc.energy_sources.find(row);
-    const std::string basis = it == options.soc.energy_sources.end() ? "assumption" : it->second.basis;
-    report.energy_by_basis_nj[basis] += nj;
-    report.energy_rows.push_back({row, basis, it == options.soc.energy_sources.end() ? "" : it->second.source, nj});
+    soc::RowSource from{"derived", "the DRAM model's currents", ""};  // that model books its joules without the table
+    if (it != options.soc.energy_sources.end()) from = it->second;
+    report.energy_by_basis_nj[from.basis] += nj;
+    report.energy_rows.push_back({row, from.basis, from.source, nj});
   }
   report.memory_bytes = s.soc.memory_traffic;
   report.initiator_bytes = s.soc.initiator_traffic;
@@ -191,8 +234,10 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     report.macs += op.macs;
     report.ops.push_back(std::move(row));
   }
-  add_npu_ops(s, options.soc.energy, memory_rates(options.soc), report);
-  add_host_ops(s, options.soc.energy, report);
+  add_npu_ops(s, memory_rates(options.soc), report);
+  add_host_ops(s, report);
+  add_energy(s, options.soc, report);
+  add_power(s, options.soc, report);
   check_times(s, report);
 
   if (!s.soc.npu_jobs.empty()) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "soc/energy_ledger.h"
+#include "tools/battery.h"
 #include "tools/bounds.h"
 #include "tools/simulate.h"
 
@@ -24,7 +26,8 @@ struct OpReport {
   double mac_utilisation = 0;            ///< macs / (own cycles * MACs per cycle); 0 off the NPU
   std::uint64_t load_bytes = 0, store_bytes = 0, weight_bytes = 0;
   std::uint64_t decoded_bytes = 0;       ///< that LOADW put out; what it took in is part of load_bytes
-  double energy_nj = 0;                  ///< of this operator's own events; shared energy (activates, clock tree, leakage) is in the totals
+  double energy_nj = 0;                  ///< of everything it caused: its events, its share of clock tree and activates; not of leakage
+  std::map<std::string, double> energy_by_component_nj;
   std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM; latency when it took twice as long; host
   /// Own cycles over the bound; 0 without a bound.
   double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(own_cycles) / bounds.cycles() : 0; }
@@ -34,6 +37,12 @@ struct OpReport {
 struct EnergyRowReport {
   std::string row, basis, source;
   double nj = 0;
+};
+
+/// Power over time, and how much the inference itself took.
+struct PowerReport {
+  double volts = 0, interval_ns = 0, average_mw = 0, peak_mw = 0, peak_start_ns = 0;
+  double inference_nj = 0, inference_mw = 0;
 };
 
 struct Report {
@@ -52,7 +61,11 @@ struct Report {
   std::map<std::string, double> energy_nj;
   double total_energy_nj = 0;
   std::vector<EnergyRowReport> energy_rows;           ///< the same joules by row
+  std::map<std::string, double> energy_by_cause_nj;   ///< and by who caused them: "operators", "host", "dma", ..., "leakage"
   std::map<std::string, double> energy_by_basis_nj;   ///< and by what the rows rest on: source, derived, assumption
+  PowerReport power;
+  soc::PowerTrace power_trace;
+  std::optional<BatteryLife> battery;
   std::map<std::string, soc::TrafficCount> memory_bytes;
   std::map<std::string, std::map<std::string, soc::TrafficCount>> initiator_bytes;
   std::uint64_t dram_map_bytes = 0;                   ///< feature maps that the NPU read and wrote in DRAM
@@ -76,6 +89,9 @@ struct Report {
 
 /// Also checks the books that need the compiler's side: MACs done on the NPU equal the graph's.
 Report make_report(const Simulation& simulation, const SimulateOptions& options);
+
+/// The interval of power over time: power.trace_us, or a hundredth of the run; long enough for a million of them.
+std::uint64_t power_interval_ps(const soc::SocConfig& soc, std::uint64_t end_ps);
 
 /// JSON, keys in a fixed order. `reproducible` leaves out sim_wall_ms, the one field that depends on the machine.
 std::string report_json(const Report& report, bool reproducible);

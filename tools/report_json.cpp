@@ -28,6 +28,7 @@ Json op_json(const OpReport& op) {
               {"mac_utilisation", op.mac_utilisation},
               {"bytes", {{"load", op.load_bytes}, {"store", op.store_bytes}, {"weights", op.weight_bytes}, {"decoded", op.decoded_bytes}}},
               {"energy_nj", op.energy_nj},
+              {"energy_by_component_nj", op.energy_by_component_nj},
               {"bound", op.bound}};
   if (op.bounds.cycles() > 0) {
     out["bound_cycles"] = bounds_json(op.bounds);
@@ -48,6 +49,20 @@ void add_provenance(const Provenance& p, Json& out) {
     out["quirks"] = {{"files", files}, {"applied", applied}};
   }
   if (!p.notes.empty()) out["notes"] = p.notes;
+}
+
+void add_power(const Report& r, Json& out) {
+  const PowerReport& p = r.power;
+  Json over_time = Json::array();
+  for (std::size_t i = 0; i < r.power_trace.intervals(); ++i) over_time.push_back(r.power_trace.total_nj(i));
+  out["power"] = {{"volts", p.volts}, {"average_mw", p.average_mw}, {"peak_mw", p.peak_mw}, {"peak_start_ns", p.peak_start_ns},
+                  {"inference_nj", p.inference_nj}, {"inference_mw", p.inference_mw}, {"interval_ns", p.interval_ns},
+                  {"nj_by_interval", over_time}};
+  if (!r.battery) return;
+  const BatteryLife& b = *r.battery;
+  out["battery"] = {{"mah", b.mah}, {"volts", b.volts}, {"efficiency", b.efficiency}, {"period_ms", b.period_ms}, {"active_ms", b.active_ms},
+                    {"active_uj", b.active_uj}, {"idle_uj", b.idle_uj}, {"sleep_mw", b.sleep_mw}, {"duty", b.duty}, {"average_mw", b.average_mw},
+                    {"hours", b.hours}};
 }
 
 }  // namespace
@@ -77,8 +92,12 @@ std::string report_json(const Report& r, bool reproducible) {
   Json bases = Json::object(), rows = Json::array();
   for (const auto& [basis, nj] : r.energy_by_basis_nj) bases[basis] = nj;
   for (const auto& row : r.energy_rows) rows.push_back({{"row", row.row}, {"nj", row.nj}, {"basis", row.basis}, {"source", row.source}});
+  Json causes = Json::object();
+  for (const auto& [cause, nj] : r.energy_by_cause_nj) causes[cause] = nj;
+  out["energy_by_cause_nj"] = causes;
   out["energy_by_basis_nj"] = bases;
   out["energy_rows"] = rows;
+  add_power(r, out);
   Json bytes = Json::object();
   for (const auto& [memory, count] : r.memory_bytes) bytes[memory] = traffic_json(count);
   out["bytes"] = bytes;

@@ -18,6 +18,13 @@ std::string summary(const Report& r) {
                      r.host_cycles);
   out += fmt::format("  energy       {:<12} average {:.3f} mW, loading included\n", human_energy(r.total_energy_nj),
                      r.total_ns > 0 ? r.total_energy_nj / r.total_ns * 1000 : 0.0);
+  const PowerReport& w = r.power;
+  out += fmt::format("  power        peak {:.3f} mW over {} at {}; the inference {}, average {:.3f} mW\n", w.peak_mw, human_time(w.interval_ns),
+                     human_time(w.peak_start_ns), human_energy(w.inference_nj), w.inference_mw);
+  if (r.battery)
+    out += fmt::format("  battery      {:.1f} h from {} mAh at {} V: every {} ms {:.3f} uJ active ({:.3f} ms) and {:.3f} uJ idle, asleep {:.3f} mW, average {:.4f} mW\n",
+                       r.battery->hours, r.battery->mah, r.battery->volts, r.battery->period_ms, r.battery->active_uj, r.battery->active_ms,
+                       r.battery->idle_uj, r.battery->sleep_mw, r.battery->average_mw);
   out += fmt::format("  work         {} MAC, {} of them on the NPU at {} utilisation\n",
                      human_count(static_cast<double>(r.macs)),
                      percent(static_cast<double>(r.npu_macs), static_cast<double>(r.macs)),
@@ -41,6 +48,9 @@ std::string energy_table(const Report& r) {
     table.row({component, fmt::format("{:.1f}", nj), percent(nj, r.total_energy_nj)});
   table.row({"total", fmt::format("{:.1f}", r.total_energy_nj), ""});
   std::string out = table.text();
+  for (const auto& [cause, nj] : r.energy_by_cause_nj)
+    out += fmt::format("{}{} {}", out.ends_with('\n') ? "  caused by " : ", ", cause, percent(nj, r.total_energy_nj));
+  out += "\n";
   const auto share = [&](const char* basis) {
     const auto it = r.energy_by_basis_nj.find(basis);
     return percent(it == r.energy_by_basis_nj.end() ? 0 : it->second, r.total_energy_nj);

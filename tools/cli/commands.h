@@ -33,6 +33,7 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs, expect;
   std::string output_dir, report;
+  std::string power_trace;  ///< CSV file of power over time; empty: none
   std::string recover = "none";  ///< after a fault: none, or full, the whole ladder
   std::string faults;   ///< a fault plan to inject; empty: none
   bool all_tensors = false, timing_only = false, reproducible = false, quiet = false;

@@ -136,12 +136,16 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
     DEPUTY_ASSIGN(simulate_with.faults, sim::load_fault_plan(options.faults));
   }
   DEPUTY_ASSIGN(auto simulation, run_model(options, simulate_with));
-  const Report report = make_report(simulation, simulate_with);
+  Report report = make_report(simulation, simulate_with);
+  if (simulate_with.soc.battery.mah > 0 && !simulation.failure) {
+    DEPUTY_ASSIGN(report.battery, battery_life(simulate_with.soc, report.latency_ns, report.power.inference_nj));
+  }
   if (options.json)
     fmt::print("{}", report_json(report, options.reproducible));
   else if (!options.quiet)
     fmt::print("{}{}", report_text(report, options.top), report.frames ? timeline_text(*report.frames) : "");
   if (!options.output_dir.empty() && !simulation.failure) DEPUTY_TRY(write_outputs(simulation, options));
+  if (!options.power_trace.empty()) DEPUTY_TRY(write_text(options.power_trace, soc::power_csv(report.power_trace)));
   if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
   if (simulation.failure) return *simulation.failure;
   if (!report.imbalances.empty())

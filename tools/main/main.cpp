@@ -13,6 +13,15 @@ void add_soc_options(CLI::App* command, CommonOptions& options) {
       ->capture_default_str();
   command->add_option("--set", options.sets, "override one key, for example --set npu.mac.oc_lanes=32 (repeatable)")
       ->take_all();
+  const auto short_for = [&](const char* option, const char* key, const char* what) {
+    command->add_option_function<std::string>(option, [&options, key](const std::string& value) { options.sets.push_back(std::string(key) + "=" + value); },
+                                              std::string(what) + "; the same as --set " + key)
+        ->group("Power");
+  };
+  short_for("--operating-point", "power.point", "voltage and clocks, one of the SoC's power.points");
+  short_for("--battery-mah", "battery.mah", "battery capacity in mAh: how long it lasts");
+  short_for("--volts", "battery.volts", "the battery's average voltage");
+  short_for("--period", "battery.period_ms", "milliseconds from one inference to the next");
 }
 
 void add_compile_options(CLI::App* command, CommonOptions& options) {
@@ -86,6 +95,7 @@ int main(int argc, char** argv) {
   run_cmd->add_option("--frames", run.frames, "afterwards run so many inferences, up to three in flight, and print when each engine worked")
       ->check(CLI::Range(1, 10000));
   run_cmd->add_option("--report", run.report, "write the report as JSON; the effective SoC goes to the same name with .soc.yaml");
+  run_cmd->add_option("--power-trace", run.power_trace, "write power over time as CSV; its interval is power.trace_us")->group("Power");
   run_cmd->add_option("--faults", run.faults, "inject the hardware faults of this plan (docs/faults.md); a run that fails still prints and writes its report");
   run_cmd->add_option("--recover", run.recover, "after a fault: none, or full: retry, restart the ring, reset the engine, degrade to the CPU (docs/recovery.md)")
       ->check(CLI::IsMember({"none", "full"}))
