@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "dsp_kernels/kernels.h"
 #include "dsp_model/core/core.h"
@@ -13,6 +15,7 @@ namespace deputy::dsp_test {
 struct CaseRun {
   dsp_model::DspStats stats;
   std::string wrong;  ///< the first byte that differs, or ""
+  std::vector<std::vector<std::uint8_t>> outputs;  ///< what lies where the case expects something
 };
 inline CaseRun run_case(const dsp_kernels::KernelCase& c) {
   INFO(c.kernel << ": " << c.what);
@@ -29,7 +32,8 @@ inline CaseRun run_case(const dsp_kernels::KernelCase& c) {
   const auto stop = core.run(10'000'000);
   INFO("fault " << arch::dsp_fault_text(core.fault()) << " at word " << core.fault_pc() << ", detail " << core.fault_detail());
   REQUIRE(stop == dsp_model::DspCore::Stop::kHalted);
-  CaseRun out{core.stats(), ""};
+  CaseRun out{core.stats(), "", {}};
+  for (const auto& m : c.expected) out.outputs.emplace_back(core.tcm().begin() + m.address, core.tcm().begin() + m.address + static_cast<long>(m.bytes.size()));
   for (const auto& m : c.expected)
     for (std::size_t i = 0; i < m.bytes.size() && out.wrong.empty(); ++i)
       if (core.tcm()[m.address + i] != m.bytes[i])
