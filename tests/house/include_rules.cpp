@@ -28,6 +28,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"dsp_asm", {"dsp_asm", "arch", "base"}},
     {"dsp_kernels", {"dsp_kernels", "dsp_asm", "arch", "base"}},
     {"dma", {"dma", "sim", "arch", "base"}},
+    {"npu_model/rtl", {"npu_model/core", "npu_model/rtl", "arch", "base"}},
     {"npu_model", {"npu_model", "dma/core", "sim", "arch", "base"}},
     {"dsp_model", {"dsp_model", "dma/core", "sim", "arch", "base"}},
     {"gpu_model", {"gpu_model", "dma/core", "sim", "arch", "base"}},

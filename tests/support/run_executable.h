@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -31,6 +32,7 @@ class FastNpu {
     if (const auto* store = std::get_if<arch::Store>(&op)) return copy(*store, false);
     executor_.execute(op);
   }
+  npu_model::Executor& executor() { return executor_; }
 
  private:
   void load_weights(const arch::LoadWeights& l) {
@@ -114,7 +116,9 @@ class ExecutableRunner {
       }
       const std::vector<Bytes> before = fallbacks_ && !e_.fallbacks.empty() ? tensors(step.inputs) : std::vector<Bytes>();
       const auto& words = e_.programs[step.program].words;
-      if (fast_npu_) {
+      if (npu_) {
+        npu_(words, {regions_.begin(), regions_.end()});
+      } else if (fast_npu_) {
         FastNpu npu(e_.target, {regions_.begin(), regions_.end()});
         run_program(npu, words, order, random);
       } else {
@@ -136,6 +140,10 @@ class ExecutableRunner {
   /// run() holds every program against its fallback: its operands are still there when it has ended, and from them the
   /// fallback makes the results that it made.
   void check_fallbacks() { fallbacks_ = true; }
+
+  /// NPU programs run in `npu`, which is given the words and the regions.
+  using Npu = std::function<void(std::span<const std::uint32_t>, std::vector<std::span<std::uint8_t>>)>;
+  void run_programs_in(Npu npu) { npu_ = std::move(npu); }
 
   Bytes tensor(std::uint32_t id) {
     const auto bytes = static_cast<std::size_t>(e_.tensors[id].desc.bytes());
@@ -187,6 +195,7 @@ class ExecutableRunner {
   const arch::Executable& e_;
   const bool fast_npu_;
   bool fallbacks_ = false;
+  Npu npu_;
   std::vector<Bytes> regions_;  // by arch::Region
 };
 

@@ -128,7 +128,8 @@ int runtime_bench_command(const CommonOptions& common, const RuntimeBenchCommand
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
 /// Exit code 8 when a row departs from the baseline.
 int validate_command(const ValidateCommand& command);
-int reference_command(const std::string& folder);
+/// Writes the pages to `folder`, the SystemVerilog headers to `rtl_folder`.
+int reference_command(const std::string& folder, const std::string& rtl_folder);
 
 /// Prints "deputy: <error>" to stderr and returns its exit code.
 int fail(const base::Error& error);

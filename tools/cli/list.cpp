@@ -5,6 +5,7 @@
 #include "tools/cli/common.h"
 #include "tools/files.h"
 #include "tools/reference.h"
+#include "tools/rtl_headers.h"
 #include "tools/table.h"
 #include "workloads/networks.h"
 
@@ -26,8 +27,9 @@ base::Status write_network(const NetworkCommand& command) {
   return {};
 }
 
-base::Status write_reference(const std::string& folder) {
+base::Status write_reference(const std::string& folder, const std::string& rtl_folder) {
   for (const auto& [name, text] : reference_pages()) DEPUTY_TRY(write_text(folder + "/" + name, text));
+  for (const auto& [name, text] : rtl_headers()) DEPUTY_TRY(write_text(rtl_folder + "/" + name, text));
   return {};
 }
 
@@ -45,6 +47,8 @@ int list_command(const std::string& what) {
 }
 
 int network_command(const NetworkCommand& command) { return finish(write_network(command)); }
-int reference_command(const std::string& folder) { return finish(write_reference(folder)); }
+int reference_command(const std::string& folder, const std::string& rtl_folder) {
+  return finish(write_reference(folder, rtl_folder));
+}
 
 }  // namespace deputy::tools

@@ -216,9 +216,10 @@ int main(int argc, char** argv) {
   validate_cmd->add_flag("--update", validate.update, "write the baseline and docs/validation");
   validate_cmd->footer("Exit code 8: a row departs from the baseline. Example: deputy validate --data models --update");
 
-  std::string reference_dir = "docs/reference";
-  auto* reference_cmd = app.add_subcommand("reference", "Write the generated reference pages");
-  reference_cmd->add_option("folder", reference_dir, "where to write")->capture_default_str();
+  std::string reference_dir = "docs/reference", rtl_dir = "rtl/include";
+  auto* reference_cmd = app.add_subcommand("reference", "Write the generated reference pages and SystemVerilog headers");
+  reference_cmd->add_option("folder", reference_dir, "where to write the pages")->capture_default_str();
+  reference_cmd->add_option("--rtl", rtl_dir, "where to write the headers")->capture_default_str();
 
   try {
     app.parse(argc, argv);
@@ -242,5 +243,5 @@ int main(int argc, char** argv) {
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
   if (*validate_cmd) return tools::validate_command(validate);
-  return tools::reference_command(reference_dir);
+  return tools::reference_command(reference_dir, rtl_dir);
 }
