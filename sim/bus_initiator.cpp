@@ -1,6 +1,7 @@
 #include "sim/bus_initiator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "sim/process.h"
@@ -17,10 +18,11 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   const std::uint32_t context = context_;  // the job may be over, and another's begun, when the window has room
   const std::uint64_t abandoned = abandoned_;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
-  while (!in_flight_.empty() && in_flight_.front() <= now) in_flight_.pop_front();
+  while (!in_flight_.empty() && has_landed(now)) in_flight_.pop_front(), --settled_;
   if (in_flight_.size() >= static_cast<std::size_t>(outstanding_)) {
-    wait_until(in_flight_.front());
-    in_flight_.pop_front();
+    if (settled_ == 0) settle(in_flight_.front());
+    wait_until(in_flight_.front().done);
+    in_flight_.pop_front(), --settled_;
     if (abandoned != abandoned_) return false;
   }
   if (faults_.hit(FaultKind::kStuckTransaction, name_, {address, bytes, -1})) {
@@ -29,6 +31,9 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   }
   tlm::tlm_generic_payload& payload = payload_;
   extension_->context = context;
+  extension_->may_defer = true;
+  extension_->memory = nullptr;
+  extension_->late = extension_->beats = sc_core::SC_ZERO_TIME;
   payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   payload.set_address(address);
   payload.set_data_ptr(data);
@@ -40,10 +45,8 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   socket->b_transport(payload, delay);
   busy_ = false;
   if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return false;
-  const sc_core::sc_time done = sc_core::sc_time_stamp() + delay;
-  last_done_ = std::max(last_done_, done);
-  // In-order retirement: a later chunk is not counted complete before an earlier one.
-  in_flight_.push_back(last_done_);
+  in_flight_.push_back({sc_core::sc_time_stamp() + delay, extension_->memory, extension_->ticket, extension_->late, extension_->beats});
+  if (!extension_->memory && settled_ + 1 == in_flight_.size()) settle(in_flight_.back());
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return false;
   ByteCount& count = counted_[payload.get_address() >> 28];
   ++count.transactions;
@@ -58,9 +61,34 @@ void BusInitiator::abandon() {
   let_go_.notify(sc_core::SC_ZERO_TIME);
 }
 
+// In-order retirement: a later chunk is not counted complete before an earlier one.
+void BusInitiator::settle(Flight& flight) {
+  if (Deferring* memory = std::exchange(flight.memory, nullptr)) {
+    const Deferring::Served served = memory->finish(flight.ticket);
+    flight.done = std::max(served.end + flight.late, served.first_data + flight.beats);
+  }
+  flight.done = last_done_ = std::max(last_done_, flight.done);
+  ++settled_;
+}
+
+bool BusInitiator::has_landed(const sc_core::sc_time& now) {
+  Flight& oldest = in_flight_.front();
+  if (settled_ == 0) {
+    if (oldest.memory && !oldest.memory->decided(oldest.ticket)) return false;
+    settle(oldest);
+  }
+  return oldest.done <= now;
+}
+
+sc_core::sc_time BusInitiator::last_done() {
+  while (settled_ < in_flight_.size()) settle(in_flight_[settled_]);
+  return last_done_;
+}
+
 void BusInitiator::drain() {
-  if (!in_flight_.empty()) wait_until(in_flight_.back());
+  if (!in_flight_.empty()) wait_until(last_done());
   in_flight_.clear();
+  settled_ = 0;
 }
 
 }  // namespace deputy::sim

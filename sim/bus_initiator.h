@@ -3,6 +3,7 @@
 // A chunk is one TLM b_transport call with an annotated delay: the call reserves the interconnect's channel
 // and the memory's resources and returns when its last byte is there. The thread does not sleep until then:
 // it sleeps only while `outstanding` chunks are in flight, so that the latency of one hides behind the next.
+// A memory may decide later when it serves a chunk (bus_context.h): it is asked when somebody needs to know.
 #pragma once
 
 #include <tlm.h>
@@ -54,7 +55,7 @@ class BusInitiator {
   std::uint64_t last_address() const { return payload_.get_address(); }
 
   /// When the last chunk issued completes.
-  sc_core::sc_time last_done() const { return last_done_; }
+  sc_core::sc_time last_done();
 
   const std::string& name() const { return name_; }
   /// Bytes by 256 MiB page of the address space (address >> 28, translated): the memory map's ranges are aligned
@@ -64,8 +65,17 @@ class BusInitiator {
  private:
   std::string name_;
   int outstanding_;
-  std::deque<sc_core::sc_time> in_flight_;  ///< completion times, oldest first
-  sc_core::sc_time last_done_;
+  struct Flight {
+    sc_core::sc_time done;        ///< meaningless while memory is set
+    Deferring* memory = nullptr;  ///< has not told yet
+    std::uint64_t ticket = 0;
+    sc_core::sc_time late, beats;
+  };
+  bool has_landed(const sc_core::sc_time& now);
+  void settle(Flight& flight);
+  std::deque<Flight> in_flight_;  ///< oldest first; settled in order
+  std::size_t settled_ = 0;       ///< of those, from the front
+  sc_core::sc_time last_done_;    ///< of those settled
   std::map<std::uint64_t, ByteCount> counted_;
   FaultPoint faults_;
   bool busy_ = false;  ///< a thread is inside issue(), past the window

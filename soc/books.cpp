@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "soc/dram/energy.h"
 #include "soc/energy_ledger.h"
 #include "soc/energy_rows.h"
 
@@ -133,6 +134,23 @@ void check_power(const SocConfig& config, RunRecord& record) {
   compare(record, "NPU wake-ups", off->second.wakes, "power switch", gaps, "jobs");
 }
 
+// The full model: what was moved went in bursts, each burst found its row in one of three states, and time is the sum of the
+// states'.
+void check_dram(const SocConfig& config, RunRecord& record) {
+  if (config.dram.model != "full") return;
+  const dram::Spec& device = config.dram.device;
+  const dram::Counters& k = record.dram;
+  compare(record, "DRAM bursts", k.hits + k.misses + k.conflicts, "rows", k.reads + k.writes, "data bus");
+  dram::Ck states = 0;
+  for (const dram::Ck each : k.state) states += each;
+  compare(record, "DRAM clocks", static_cast<std::uint64_t>(states), "states", static_cast<std::uint64_t>(k.end * device.ranks), "ranks");
+  if (k.end * device.tck_ps < static_cast<dram::Ck>(record.end_ps)) record.imbalances.push_back("the DRAM's time ends before the simulation's");
+  const auto burst = static_cast<std::uint64_t>(device.burst_bytes());
+  const TrafficCount& moved = record.memory_traffic["dram"];
+  if (moved.read_bytes > k.reads * burst || moved.write_bytes > k.writes * burst)
+    record.imbalances.push_back(fmt::format("{} and {} bytes of DRAM read and written in {} and {} bursts", moved.read_bytes, moved.write_bytes, k.reads, k.writes));
+}
+
 }  // namespace
 
 void charge_energy(const SocConfig& config, RunRecord& record) {
@@ -176,7 +194,11 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
     if (const auto off = record.power_off.find("npu"); off != record.power_off.end()) clocked -= off->second.total_ps();
     charge("npu.idle_clock", "npu_cycle_pj", static_cast<double>(clocked) / static_cast<double>(npu_period_ps(config)) * e.npu_cycle_pj * 1e-3);
   }
-  for (const auto& [component, nj] : record.dram_energy_nj) charge(component, component, nj);
+  if (config.dram.model == "full") {
+    const dram::Spent spent = dram::spent(config.dram.device, record.dram);
+    record.dram_energy_nj = {{"dram", spent.commands_nj}, {"dram.refresh", spent.refresh_nj}, {"dram.static", spent.standby_nj}};
+  }
+  for (const auto& [component, nj] : record.dram_energy_nj) charge(component, "dram.device", nj);
   if (!record.dram_energy_nj.empty()) return;
   events("dram", "dram.read_bytes", "dram_read_byte_pj", e.dram_read_byte_pj);
   events("dram", "dram.write_bytes", "dram_write_byte_pj", e.dram_write_byte_pj);
@@ -189,6 +211,7 @@ void check_books(const SocConfig& config, RunRecord& record) {
   check_jobs(record);
   check_busy(record);
   check_power(config, record);
+  check_dram(config, record);
   // Energy once more: operator by operator, interval by interval and from the traffic maps instead of the counters.
   std::map<std::string, double> parts;
   each_energy_part(config, record, [&](const EnergyPart& part) { parts[part.component] += part.nj; });

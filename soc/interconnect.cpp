@@ -75,7 +75,12 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
     cache_->access(id, who.name, payload.get_address(), n, payload.is_write());
   (*channel.socket)->b_transport(payload, delay);
   // The switch's beats start with the memory's first data; the slower of the two ends the transfer.
-  delay = std::max(delay, channel.memory->first_data_at() + clock_.cycles(beats) - now);
+  sim::BusContext* context = nullptr;
+  payload.get_extension(context);
+  if (context && context->memory)
+    context->beats = clock_.cycles(beats);
+  else
+    delay = std::max(delay, channel.memory->first_data_at() + clock_.cycles(beats) - now);
   // The next request may be granted so early that it arrives just when the memory accepts it.
   channel.free_at = now + clock_.cycles(beats);
   const sc_core::sc_time accepts = channel.memory->accepts_at();

@@ -26,7 +26,10 @@ void Memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
   }
   const bool write = payload.is_write();
   const sc_core::sc_time now = sc_core::sc_time_stamp();
-  delay = serve(address - base_, n, write, now + delay) - now;
+  sim::BusContext* context = nullptr;
+  payload.get_extension(context);
+  const bool late = context && context->may_defer && accept(address - base_, n, write, now + delay, *context);
+  if (!late) delay = serve(address - base_, n, write, now + delay) - now;
   if (wrong_bits_ > 0 && !write) {
     const int wrong = std::exchange(wrong_bits_, 0);
     if (ecc_listener_) ecc_listener_(address, wrong == 1);
@@ -34,7 +37,7 @@ void Memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
       payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
       return;
     }
-    delay += correction_;
+    (late ? context->late : delay) += correction_;
   }
   if (std::uint8_t* data = payload.get_data_ptr()) {
     std::uint8_t* here = host_pointer(address);

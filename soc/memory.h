@@ -15,7 +15,8 @@ namespace deputy::soc {
 
 /// Base of SRAM and DRAM: storage, the TLM target, byte counts. A subclass gives the timing. Requests arrive in
 /// time order (the interconnect sees to that); b_transport's delay is the arrival on entry and the completion on
-/// return, both from now. A null data pointer moves no bytes.
+/// return, both from now. A null data pointer moves no bytes. A subclass may decide times late (sim/bus_context.h) for
+/// initiators that can wait for them.
 class Memory : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Memory> socket;
@@ -42,6 +43,8 @@ class Memory : public sc_core::sc_module {
   Memory(sc_core::sc_module_name name, std::uint64_t base, std::uint64_t bytes);
   /// Serves bytes at `offset` from `arrival`; returns when the last byte is transferred.
   virtual sc_core::sc_time serve(std::uint64_t offset, std::uint32_t bytes, bool write, sc_core::sc_time arrival) = 0;
+  /// The same, decided late: true, and where to ask, if the memory does so.
+  virtual bool accept(std::uint64_t, std::uint32_t, bool, sc_core::sc_time, sim::BusContext&) { return false; }
 
  private:
   struct Free {

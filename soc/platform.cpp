@@ -246,10 +246,8 @@ void collect(const Board& b, RunRecord& r) {
   r.noc_traffic = b.noc.traffic();
   r.memory_traffic["sram"] = to_count(b.sram.counted());
   r.memory_traffic["dram"] = to_count(b.dram.counted());
-  const DramTiming& dram = b.dram.timing();
-  r.dram_row_hits = dram.hits;
-  r.dram_row_misses = dram.misses;
-  r.dram_row_conflicts = dram.conflicts;
+  r.dram = b.dram.counters();
+  const dram::Counters& dram = r.dram;
 
   collect_busy(b, r);
   std::uint64_t injected = 0;
@@ -297,6 +295,21 @@ void collect(const Board& b, RunRecord& r) {
   n["dram.row_misses"] = dram.misses;
   n["dram.row_conflicts"] = dram.conflicts;
   n["dram.refreshes"] = dram.refreshes;
+  n["dram.bank_refreshes"] = dram.bank_refreshes;
+  n["dram.read_bursts"] = dram.reads;
+  n["dram.write_bursts"] = dram.writes;
+  n["dram.turnarounds"] = dram.turnarounds;
+  n["dram.overtaken"] = dram.overtaken;
+  n["dram.power_downs"] = dram.power_downs;
+  n["dram.self_refreshes"] = dram.self_refreshes;
+  const dram::Spec& device = b.config.dram.device;
+  const auto ps = [&](dram::Ck clocks) { return static_cast<std::uint64_t>(clocks * device.tck_ps); };
+  n["dram.data_ps"] = ps(static_cast<dram::Ck>(dram.reads + dram.writes) * device.burst_ck);
+  n["dram.active_ps"] = ps(dram.state[0]);
+  n["dram.precharged_ps"] = ps(dram.state[1]);
+  n["dram.active_down_ps"] = ps(dram.state[2]);
+  n["dram.precharged_down_ps"] = ps(dram.state[3]);
+  n["dram.self_refresh_ps"] = ps(dram.state[4]);
   n["npu.scrubs"] = b.npu.scrubs();
   n["npu.jobs"] = r.npu_jobs.size();
   for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes", "npu.decoded_bytes",
@@ -373,6 +386,7 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
                          "a wait without a deadline?"};
   }
   record.kernel_events = sim::kernel_events();
+  board.dram.close(record.end_ps);
   collect(board, record);
   charge_energy(impl_->config, record);
   check_books(impl_->config, record);

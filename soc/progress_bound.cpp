@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/time.h"
+#include "soc/dram/measure.h"
 
 namespace deputy::soc {
 
@@ -15,10 +16,14 @@ std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c, std::uint64_t 
   const std::uint64_t beats = (bytes / n(c.noc.width_bytes) + bytes / n(c.sram.width_bytes) + 2) * cycle;
   // Every burst of a chunk in the worst state of its bank, and a refresh before it.
   const auto& d = c.dram;
-  std::uint64_t dram = 0;
+  std::uint64_t dram = 0, queued = 0;
   if (d.model == "fixed") {
     const double transfer_ps = static_cast<double>(bytes + n(2 * d.fixed_burst_bytes)) * 1e6 / d.fixed_mb_per_s;
     dram = n(d.fixed_latency_ns * 1000) + n(transfer_ps);
+  } else if (d.model == "full") {
+    // What the controller has accepted before, and what may overtake, is served once; then every chunk's own bursts.
+    dram = dram::longest_ps(d.device, d.controller, bytes / n(d.device.burst_bytes()) + 2);
+    queued = dram::longest_ps(d.device, d.controller, n(d.controller.window) + n(d.controller.overtakes));
   } else {
     const std::uint64_t burst = n(d.width_bits) / 8 * n(d.burst_length);
     const std::uint64_t each = n(d.tras) + n(d.trp) + n(d.trcd) + n(d.tfaw) + n(std::max(d.read_latency, d.write_latency)) +
@@ -30,7 +35,7 @@ std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c, std::uint64_t 
   // A full window first waits for its oldest, which waited as long.
   // Whoever finds its block or the SRAM without power waits for that once more.
   const auto wake = [](const GateConfig& g) { return g.gating ? static_cast<std::uint64_t>(g.wake_us * 1e6) + 1 : 0; };
-  return 2 * (initiators * service + latency + service) + wake(c.power.npu) + wake(c.power.sram);
+  return 2 * (initiators * service + queued + latency + service) + wake(c.power.npu) + wake(c.power.sram);
 }
 
 std::optional<std::uint64_t> longest_translated_ps(const SocConfig& c, std::uint64_t initiators) {

@@ -10,6 +10,7 @@
 #include "npu_model/npu_record.h"
 #include "sim/fault_injector.h"
 #include "soc/busy_log.h"
+#include "soc/dram/controller.h"
 
 namespace deputy::soc {
 
@@ -58,7 +59,7 @@ struct RunRecord {
   /// the initiator, at the interconnect and at the memory; the books (below) compare them.
   std::map<std::string, std::map<std::string, TrafficCount>> initiator_traffic, noc_traffic;
   std::map<std::string, TrafficCount> memory_traffic;
-  std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_row_conflicts = 0;
+  dram::Counters dram;  ///< of the simple model: rows and refreshes
   std::map<std::string, double> energy_nj;  ///< component -> nJ; the total is their sum
   std::map<std::string, double> energy_by_row_nj;  ///< the same joules by the row of the energy table that they are priced by
   /// Energy that the DRAM model has booked itself, by component of its own ("dram.read", "dram.standby", ...); those that name a

@@ -122,6 +122,37 @@ std::vector<base::ParamRow> with_points(std::vector<base::ParamRow> rows, const 
   return out;
 }
 
+// The device that dram.device.file names; the names of its rows.
+base::Result<std::set<std::string>> load_device(base::Config& config, const std::string& folder, dram::Spec& out) {
+  std::set<std::string> rows;
+  const auto* file = config.find("dram.device.file");
+  if (!file) return rows;
+  auto table = base::Config::from_file((std::filesystem::path(folder) / file->value).string());
+  if (!table.ok()) return base::Error{table.error().kind, file->where, "DRAM device: " + table.error().text(), "check dram.device.file"};
+  DEPUTY_TRY(table->load("", out));
+  DEPUTY_TRY(table->finish());
+  for (const auto& [row, entry] : table->entries()) rows.insert(row);
+  return rows;
+}
+
+// The full model's device has no defaults either.
+base::Status check_device(base::Config& config, const DramConfig& dram, const std::set<std::string>& table_rows) {
+  if (dram.model != "full") return {};
+  std::vector<base::ParamRow> rows;
+  base::list_params("", dram.device, rows);
+  for (const auto& row : rows)
+    if (!table_rows.count(row.key) && !config.find("dram.device." + row.key))
+      return base::Error{base::ErrorKind::kConfig, "dram.device." + row.key, "has no value",
+                         "name a device with dram.device.file (configs/dram) or give the row"};
+  const base::Status status = dram::check(dram.device, dram.controller);
+  if (status.ok()) return {};
+  base::Error error = status.error();
+  for (const char* group : {"dram.controller.", "dram.device."})
+    if (const auto* entry = config.find(group + status.error().where)) error.where = entry->where;
+  error.message = "dram: " + status.error().where + ": " + error.message;
+  return error;
+}
+
 // A scalar that YAML reads back as the same text: plain where that is safe, else in double quotes.
 std::string yaml_text(const std::string& value) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";
@@ -183,6 +214,7 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   static_cast<HostConfig&>(out.host) = tables.host;
   out.energy = tables.rows;
   out.energy_sources = std::move(tables.sources);
+  DEPUTY_ASSIGN(const auto device_rows, load_device(config, folder, out.dram.device));
   DEPUTY_TRY(config.load("", out));
   DEPUTY_TRY(load_sourced(config, "energy", out.energy, out.energy_sources));
   DEPUTY_TRY(load_points(config, out.operating_points));
@@ -192,7 +224,10 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   DEPUTY_TRY(check_word(config, "power.rail", out.power.rail, {"soc", "npu"}));
   DEPUTY_TRY(choose_point(config, tables.volts, out));
   DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
-  DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"banked", "fixed"}));
+  DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"simple", "full", "fixed"}));
+  DEPUTY_TRY(check_device(config, out.dram, device_rows));
+  if (out.dram.model == "full")
+    out.energy_sources["dram.device"] = {out.dram.device.currents_basis, out.dram.device.name + ": " + out.dram.device.currents_source, ""};
   DEPUTY_TRY(check_silicon(config, out.silicon));
   DEPUTY_TRY(check_together(out));
   return out;

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/result.h"
 #include "sim/energy.h"
+#include "soc/dram/spec.h"
 #include "soc/energy_tables.h"
 #include "soc/power_config.h"
 
@@ -43,9 +44,10 @@ struct SramConfig {
   }
 };
 
-/// Defaults: JEDEC LPDDR4-3200, 8 Gb x16 (the DRAMSys memory specification of that name).
+/// The rows of the simple model default to JEDEC LPDDR4-3200, 8 Gb x16 (the DRAMSys memory specification of that name). The
+/// full model has rows of its own: a device, which has no defaults, and its controller.
 struct DramConfig {
-  std::string model = "banked";
+  std::string model = "simple";
   std::int64_t bytes = 64 << 20;
   double tck_ns = 0.625;
   std::int32_t width_bits = 16, burst_length = 16, banks = 8, row_bytes = 2048;
@@ -53,13 +55,15 @@ struct DramConfig {
   std::int32_t trefi = 6246, trfc = 448;
   double fixed_latency_ns = 128, fixed_mb_per_s = 500;
   std::int32_t fixed_burst_bytes = 32;
+  dram::Spec device;  ///< from the file that the key dram.device.file names, then dram.device.* overrides
+  dram::ControllerConfig controller;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
     const auto ck = [](const char* name, const char* doc) {
       return Field{.name = name, .doc = doc, .unit = "tCK", .min = 0, .max = 1e6};
     };
-    v(s.model, Field{.name = "model", .doc = "banked (row state, refresh) or fixed (latency and bandwidth)"});
+    v(s.model, Field{.name = "model", .doc = "simple (row state, in order), full (controller and device, docs/dram.md) or fixed (latency and bandwidth)"});
     v(s.bytes, Field{.name = "bytes", .doc = "DRAM size", .unit = "bytes", .min = 65536, .max = 2147483648.0});
     v(s.tck_ns, Field{.name = "tck_ns", .doc = "clock period", .unit = "ns", .min = 0.1, .max = 100});
     v(s.width_bits, Field{.name = "width_bits", .doc = "data bus width", .unit = "bits", .min = 8, .max = 256});
@@ -82,6 +86,8 @@ struct DramConfig {
     v(s.fixed_latency_ns, Field{.name = "fixed_latency_ns", .doc = "fixed model: access latency", .unit = "ns", .min = 0, .max = 1e6});
     v(s.fixed_burst_bytes, Field{.name = "fixed_burst_bytes", .doc = "fixed model: accesses are rounded to whole bursts", .unit = "bytes", .min = 1, .max = 4096});
     v(s.fixed_mb_per_s, Field{.name = "fixed_mb_per_s", .doc = "fixed model: bandwidth, 10^6 bytes/s", .unit = "MB/s", .min = 0.001, .max = 1e6});
+    v(s.device, Field{.name = "device", .doc = "full model: the device"});
+    v(s.controller, Field{.name = "controller", .doc = "full model: what the controller does"});
   }
 };
 
@@ -173,7 +179,7 @@ struct SocConfig {
 
 /// Reads a SoC file and applies `sets` ("key=value"). The key `energy.file` names an energy table (energy.dram_file, host.file:
 /// soc/energy_tables.h), relative to the SoC file; keys under `energy` override its rows: a plain value, or a mapping with
-/// its source. Errors say file:line, key and what to do.
+/// its source. `dram.device.file` names a DRAM device (configs/dram) in the same way. Errors say file:line, key and what to do.
 base::Result<SocConfig> load_soc_config(const std::string& path, const std::vector<std::string>& sets);
 base::Result<SocConfig> parse_soc_config(base::Config config, const std::string& folder);
 

@@ -30,6 +30,8 @@ struct AnchorRow {
   double sram_kib = 0;        ///< SRAM the reference uses; 0: all there is
   std::string over_soc;       ///< ratios: the run that ours is divided by is on this SoC
   double over_sram_kib = 0;   ///< and may use so much SRAM
+  std::string device;         ///< dram_*: a file of configs/dram, without its ending
+  std::string mapping;        ///< and dram.controller.mapping, where it is not the default
   double flash_mb = 0;        ///< bytes the reference reads from the weights' memory, 10^6; 0: not known
   std::string per_layer;      ///< `bench ratios`: the reference's table of layers, a file below another folder; may be empty
   template <class Self, class V>
@@ -54,6 +56,8 @@ struct AnchorRow {
     v(s.sram_kib, Field{.name = "sram_kib", .doc = "SRAM the reference uses", .unit = "KiB", .min = 0, .max = 1e6});
     v(s.over_soc, Field{.name = "over_soc", .doc = "SoC of the divisor"});
     v(s.over_sram_kib, Field{.name = "over_sram_kib", .doc = "SRAM of the divisor", .unit = "KiB", .min = 0, .max = 1e6});
+    v(s.device, Field{.name = "device", .doc = "a file of configs/dram"});
+    v(s.mapping, Field{.name = "mapping", .doc = "dram.controller.mapping"});
     v(s.flash_mb, Field{.name = "flash_mb", .doc = "flash traffic of the reference", .unit = "MB", .min = 0, .max = 1e6});
     v(s.per_layer, Field{.name = "per_layer", .doc = "the reference's per-layer table"});
   }

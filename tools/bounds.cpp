@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "soc/dram_rates.h"
+
 namespace deputy::tools {
 
 double Bounds::cycles() const { return std::max({compute, scratchpad, decoder, sram, dram}); }
@@ -24,7 +26,7 @@ Bounds& Bounds::operator+=(const Bounds& other) {
 MemoryRates memory_rates(const soc::SocConfig& soc) {
   const double noc = soc.noc.width_bytes * soc.noc.clock_mhz;  // 10^6 bytes a second
   const double sram = soc.sram.width_bytes * soc.noc.clock_mhz;
-  const double dram = soc.dram.model == "fixed" ? soc.dram.fixed_mb_per_s : soc.dram.width_bits / 8.0 * 2 * 1000 / soc.dram.tck_ns;
+  const double dram = soc::dram_peak_mb_per_s(soc.dram);
   return {std::min(noc, sram) / soc.npu.clock_mhz, std::min(noc, dram) / soc.npu.clock_mhz,
           static_cast<double>(soc.npu.wdec.bytes_per_cycle)};
 }

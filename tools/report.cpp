@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "soc/dram_rates.h"
+
 namespace deputy::tools {
 namespace {
 
@@ -197,6 +199,12 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   report.total_ns = ns(s.soc.end_ps);
   report.host_cycles = s.soc.host_cycles;
   report.sim_wall_ms = s.inference_wall_ms;
+  if (options.soc.dram.model == "full") {
+    const auto& device = options.soc.dram.device;
+    const soc::dram::Counters& k = s.soc.dram;
+    report.dram_device = device.name;
+    report.dram_utilisation = k.end > 0 ? static_cast<double>(k.reads + k.writes) * device.burst_ck / static_cast<double>(k.end) : 0;
+  }
   report.energy_nj = s.soc.energy_nj;
   for (const auto& [component, nj] : report.energy_nj) report.total_energy_nj += nj;
   for (const auto& [row, nj] : s.soc.energy_by_row_nj) {

@@ -58,6 +58,8 @@ struct Report {
   std::uint64_t macs = 0, npu_macs = 0;
   double mac_utilisation = 0;                         ///< over npu_cycles
   double sim_wall_ms = 0;
+  std::string dram_device;                            ///< the full model's; empty with another
+  double dram_utilisation = 0;                        ///< of its data bus, over total_ns
   std::map<std::string, double> energy_nj;
   double total_energy_nj = 0;
   std::vector<EnergyRowReport> energy_rows;           ///< the same joules by row

@@ -98,6 +98,7 @@ std::string report_json(const Report& r, bool reproducible) {
   out["energy_by_basis_nj"] = bases;
   out["energy_rows"] = rows;
   add_power(r, out);
+  if (!r.dram_device.empty()) out["dram"] = {{"device", r.dram_device}, {"utilisation", r.dram_utilisation}};
   Json bytes = Json::object();
   for (const auto& [memory, count] : r.memory_bytes) bytes[memory] = traffic_json(count);
   out["bytes"] = bytes;

@@ -12,6 +12,18 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
 }
 
+// The full DRAM model: rows, bus and states; everything else it counts is in the JSON report.
+std::string dram_line(const Report& r) {
+  if (r.dram_device.empty()) return "";
+  const auto n = [&](const char* name) { return static_cast<double>(r.counters.at(std::string("dram.") + name)); };
+  const double bursts = n("row_hits") + n("row_misses") + n("row_conflicts");
+  const double down = n("active_down_ps") + n("precharged_down_ps"), awake = n("active_ps") + n("precharged_ps"), all = awake + down + n("self_refresh_ps");
+  return fmt::format("  dram         {}: {} row hits, {} closed, {} conflicts; bus {} busy, {:.0f} turnarounds; {:.0f} refreshes\n"
+                     "               awake {}, power-down {}, self-refresh {} of the time\n",
+                     r.dram_device, percent(n("row_hits"), bursts), percent(n("row_misses"), bursts), percent(n("row_conflicts"), bursts), percent(r.dram_utilisation, 1),
+                     n("turnarounds"), n("refreshes") + n("bank_refreshes"), percent(awake, all), percent(down, all), percent(n("self_refresh_ps"), all));
+}
+
 std::string summary(const Report& r) {
   std::string out;
   out += fmt::format("  latency      {:<12} {} NPU cycles, {} host cycles\n", human_time(r.latency_ns), r.npu_cycles,
@@ -32,6 +44,7 @@ std::string summary(const Report& r) {
   if (r.bounds.cycles() > 0)
     out += fmt::format("  bound        {:.0f} NPU cycles ({}), {} busy: {:.2f} times\n", r.bounds.cycles(), r.bounds.name(),
                        r.npu_busy_cycles, r.bound_ratio());
+  out += dram_line(r);
   const Provenance& p = r.provenance;
   if (p.cache.state != "off") out += fmt::format("  cache        {} {}\n", p.cache.state, p.cache.key.substr(0, 12));
   if (!p.cache.text.empty()) out += "  note         " + p.cache.text + "\n";

@@ -4,7 +4,10 @@
 
 #include <array>
 #include <filesystem>
+#include <string_view>
 
+#include "base/check.h"
+#include "soc/dram/measure.h"
 #include "tools/cli/common.h"
 #include "tools/compare.h"
 #include "workloads/networks.h"
@@ -37,11 +40,36 @@ base::Result<Measured> latency_us(ValidationRuns& runs, const AnchorRow& row) {
   return Measured{report->latency_ns / 1000, 0};
 }
 
+// A device of configs/dram with its controller, no board around it (docs/dram.md).
+base::Result<Measured> dram_quantity(ValidationRuns&, const AnchorRow& row) {
+  namespace dram = soc::dram;
+  DEPUTY_ASSIGN(const auto spec, dram::load_spec(fmt::format("{}/dram/{}.yaml", DEPUTY_CONFIG_DIR, row.device)));
+  dram::ControllerConfig controller;
+  if (!row.mapping.empty()) controller.mapping = row.mapping;
+  DEPUTY_TRY(dram::check(spec, controller));
+  const auto ours = dram::measure(spec, controller, row.measure.substr(std::string_view("dram_").size()));
+  DEPUTY_CHECK(ours, "a measure of DRAM that its table does not have");
+  return Measured{*ours, 0};
+}
+
 constexpr std::array kMeasures = {
     Measure{"npu_cycles", "cycles", "NPU cycles of one inference, start of the first job to the end of the last", npu_cycles},
     Measure{"cycles_of_bytes", "cycles", "the same beside the bytes from DRAM over its bandwidth", cycles_of_bytes},
     Measure{"cycle_ratio", "", "NPU cycles on `soc` over those on `over_soc`", cycle_ratio},
     Measure{"latency_us", "us", "one inference, first input copied in to last output copied out", latency_us},
+    Measure{"dram_idle_hit_ns", "ns", "read of a burst from an open row, device alone", dram_quantity},
+    Measure{"dram_idle_closed_ns", "ns", "the same from a closed bank", dram_quantity},
+    Measure{"dram_idle_conflict_ns", "ns", "the same from a bank where another row is open", dram_quantity},
+    Measure{"dram_read_stream", "% of peak", "reads of 512 bytes in sequence", dram_quantity},
+    Measure{"dram_mixed_stream", "% of peak", "two reads to a write of 64 bytes, three sequences", dram_quantity},
+    Measure{"dram_random_bursts", "% of peak", "reads of one burst at random places", dram_quantity},
+    Measure{"dram_read_pj_per_bit", "pJ/bit", "reads from one row, array and pins", dram_quantity},
+    Measure{"dram_write_pj_per_bit", "pJ/bit", "writes to one row", dram_quantity},
+    Measure{"dram_activate_nj", "nJ", "activate with its precharge", dram_quantity},
+    Measure{"dram_active_mw", "mW", "standby with a row open", dram_quantity},
+    Measure{"dram_precharged_mw", "mW", "standby with rows closed", dram_quantity},
+    Measure{"dram_precharged_down_mw", "mW", "precharge power-down", dram_quantity},
+    Measure{"dram_self_refresh_mw", "mW", "self-refresh", dram_quantity},
 };
 
 }  // namespace

@@ -29,8 +29,10 @@ constexpr std::uint64_t kQueue[2] = {arch::kNpuQueueBase, arch::kDmaQueueBase};
 // Offsets in the board's first DRAM allocation.
 constexpr std::uint32_t kSource = 0, kTo[2] = {0x10000, 0x20000}, kProgram[2] = {0x30000, 0x31000}, kRing[2] = {0x40000, 0x41000};
 
+std::string g_dram_model = "simple";  ///< of the boards below
+
 soc::SocConfig wearable() {
-  auto config = soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml", {});
+  auto config = soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml", {"dram.model=" + g_dram_model});
   if (!config.ok()) FAIL(config.error().text());
   return *config;
 }
@@ -363,6 +365,7 @@ TEST_CASE("lost and late interrupts: the device has it, the host does not") {
 }
 
 TEST_CASE("ECC: one wrong bit is corrected and counted, two are a bus error with its address and an interrupt") {
+  g_dram_model = GENERATE("simple", "full");
   sim::Fault one = fault("ecc_single", "dram"), two = fault("ecc_double", "dram");
   for (auto* f : {&one, &two}) f->address = arch::kDramBase + kSource, f->bytes = kBytes;
   one.nth = 2, one.delay_ns = 100;
@@ -394,6 +397,7 @@ TEST_CASE("ECC: one wrong bit is corrected and counted, two are a bus error with
     CHECK(d.copied(kNpu));
   });
   CHECK(record.counters.at("ecc.uncorrected") == 1);
+  g_dram_model = "simple";
 }
 
 TEST_CASE("what a reset engine had on the bus writes nothing afterwards, whenever the reset comes") {
@@ -421,6 +425,7 @@ TEST_CASE("what a reset engine had on the bus writes nothing afterwards, wheneve
 }
 
 TEST_CASE("PROGRESS never stands still longer than the bound while an engine works") {
+  g_dram_model = GENERATE("simple", "full");
   const auto config = wearable();
   const std::uint64_t chunk = *soc::longest_chunk_ps(config, 9);
   const std::uint64_t bound[2] = {arch::npu_progress_gap_ps(config.npu, 0, chunk, 1),
@@ -450,6 +455,7 @@ TEST_CASE("PROGRESS never stands still longer than the bound while an engine wor
       CHECK(longest[e] < bound[e]);
     }
   });
+  g_dram_model = "simple";
 }
 
 TEST_CASE("a plan is read from YAML; what makes no sense is refused with its place") {

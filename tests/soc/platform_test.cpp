@@ -28,8 +28,8 @@ soc::SocConfig wearable() {
 // Every field of a record but the wall time, as text.
 std::string text(const RunRecord& r) {
   std::string out = fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", r.end_ps, r.kernel_events, r.host_cycles, r.npu_clock_khz,
-                                r.host_clock_khz, r.interrupts, r.register_reads, r.register_writes, r.dram_row_hits,
-                                r.dram_row_misses, r.dram_row_conflicts);
+                                r.host_clock_khz, r.interrupts, r.register_reads, r.register_writes, r.dram.hits,
+                                r.dram.misses, r.dram.conflicts);
   const auto traffic = [&](const std::string& who, const soc::TrafficCount& t) {
     out += fmt::format("{} {} {} {}\n", who, t.read_bytes, t.write_bytes, t.transactions);
   };

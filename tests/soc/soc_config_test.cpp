@@ -87,7 +87,7 @@ TEST_CASE("mistakes in a SoC file and their messages") {
   CHECK(message(kEnergy + "noc: {latency: fast}\n") == "t.yaml:2: noc.latency = 'fast' is not an integer");
   CHECK(message(kEnergy + "noc: {arbitration: lottery}\n") ==
         "t.yaml:2: noc.arbitration = 'lottery' is not a choice (use one of round_robin, priority, fifo)");
-  CHECK(message(kEnergy + "dram: {model: ideal}\n") == "t.yaml:2: dram.model = 'ideal' is not a choice (use one of banked, fixed)");
+  CHECK(message(kEnergy + "dram: {model: ideal}\n") == "t.yaml:2: dram.model = 'ideal' is not a choice (use one of simple, full, fixed)");
   CHECK(message("name: x\n") ==
         "energy.npu_mac_pj: has no value (name a table with energy.file (configs/energy) or give the row)");
   CHECK(message("name: x\nenergy: {npu_mac_pj: 1}\n") ==

@@ -17,7 +17,7 @@ TEST_CASE("bounds come from bytes and rates") {
   CHECK(rates.sram == 4);  // the SRAM is narrower than the interconnect
   CHECK(rates.dram == 1);
   CHECK(rates.decoder == 8);
-  soc.dram.model = "banked";  // 16 bits at 3200 MT/s: 6.4 GB/s, more than the interconnect's 4
+  soc.dram.model = "simple";  // 16 bits at 3200 MT/s: 6.4 GB/s, more than the interconnect's 4
   CHECK(tools::memory_rates(soc).dram == 8);
 
   soc::NpuOpRecord record;

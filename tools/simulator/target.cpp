@@ -8,6 +8,7 @@
 #include "api/handles.h"
 #include "arch/registers.h"
 #include "host_runtime/hal/driver_version.h"
+#include "soc/dram_rates.h"
 
 namespace deputy::tools {
 
@@ -26,19 +27,16 @@ base::Result<std::string> find_soc(const std::string& name) {
 namespace {
 
 // What the compiler should expect of the memories: the slower of interconnect and memory, and the latency to the
-// first byte, in NPU cycles. A banked DRAM streams at about 85 % of its pins' rate.
+// first byte, in NPU cycles.
 delegate::MemoryEstimate memory_estimate(const soc::SocConfig& c) {
   const double noc = c.noc.width_bytes * c.noc.clock_mhz;  // 10^6 bytes a second
   const double sram = c.sram.width_bytes * c.noc.clock_mhz;
-  const bool fixed = c.dram.model == "fixed";
-  const double dram = fixed ? c.dram.fixed_mb_per_s : 0.85 * c.dram.width_bits / 8 * 2 * 1000 / c.dram.tck_ns;
-  const double dram_ns = fixed ? c.dram.fixed_latency_ns
-                               : (c.dram.trcd + c.dram.read_latency + c.dram.burst_length / 2) * c.dram.tck_ns;
+  const double dram = soc::dram_sustained_mb_per_s(c.dram), dram_ns = soc::dram_idle_latency_ns(c.dram);
   delegate::MemoryEstimate out;
   out.sram_bytes_per_cycle = std::min(noc, sram) / c.npu.clock_mhz;
   out.dram_bytes_per_cycle = std::min(noc, dram) / c.npu.clock_mhz;
   const double sram_ns = c.sram.latency * 1000 / c.noc.clock_mhz;
-  out.dram_burst_bytes = fixed ? c.dram.fixed_burst_bytes : c.dram.width_bits / 8 * c.dram.burst_length;
+  out.dram_burst_bytes = soc::dram_burst_bytes(c.dram);
   const double noc_ns = c.noc.latency * 1000 / c.noc.clock_mhz;
   out.sram_latency_cycles = (noc_ns + sram_ns) * c.npu.clock_mhz / 1000;
   out.dram_latency_cycles = (noc_ns + dram_ns) * c.npu.clock_mhz / 1000;
