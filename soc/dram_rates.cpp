@@ -1,6 +1,5 @@
 #include "soc/dram_rates.h"
 
-#include "soc/dram/energy.h"
 #include "soc/dram/measure.h"
 
 namespace deputy::soc {
@@ -24,12 +23,6 @@ double dram_idle_latency_ns(const DramConfig& c) {
 std::int32_t dram_burst_bytes(const DramConfig& c) {
   if (c.model == "full") return c.device.burst_bytes();
   return c.model == "fixed" ? c.fixed_burst_bytes : c.width_bits / 8 * c.burst_length;
-}
-
-double dram_byte_pj(const SocConfig& c, bool write) {
-  if (c.dram.model != "full") return write ? c.energy.dram_write_byte_pj : c.energy.dram_read_byte_pj;
-  const dram::Energy e = dram::energy_of(c.dram.device);
-  return (write ? e.write_pj : e.read_pj) / c.dram.device.burst_bytes();
 }
 
 }  // namespace deputy::soc

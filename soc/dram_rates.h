@@ -1,4 +1,4 @@
-// What a board's DRAM gives, whichever model it has: for the compiler's estimates, bounds, and the energy of a byte. No
+// What a board's DRAM gives, whichever model it has: for the compiler's estimates and bounds. No
 // SystemC in this header.
 #pragma once
 
@@ -15,8 +15,5 @@ double dram_idle_latency_ns(const DramConfig& config);
 
 /// Bytes that are moved at the least, aligned to themselves.
 std::int32_t dram_burst_bytes(const DramConfig& config);
-
-/// A byte read or written, array and pins, without activates.
-double dram_byte_pj(const SocConfig& config, bool write);
 
 }  // namespace deputy::soc

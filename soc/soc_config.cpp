@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 #include <initializer_list>
+#include <set>
 #include <string_view>
 
 #include "npu_model/core/defect.h"

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "soc/dram_rates.h"
-
 namespace deputy::tools {
 namespace {
 

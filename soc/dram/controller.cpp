@@ -134,9 +134,8 @@ Controller::Choice Controller::choose() const {
   const bool starved = !queue_.empty() && queue_.front().overtaken >= config_.overtakes;
   for (const Entry& e : queue_) {
     const Rank& r = rank_[static_cast<std::size_t>(e.rank)];
-    if (refresh_ == Refresh::kAll && refresh_forced(r)) {
-      if (r.power < Power::kActiveDown) continue;  // its refresh comes first; out of power-down it is fetched below
-    }
+    // Its refresh comes first; out of power-down it is fetched all the same.
+    if (refresh_ == Refresh::kAll && refresh_forced(r) && r.power < Power::kActiveDown) continue;
     if (r.power >= Power::kActiveDown) {
       const bool self = r.power == Power::kSelfRefresh;
       better(r.down + (self ? spec_.tsr : spec_.tcke), e, self ? Command::kSelfRefreshExit : Command::kPowerDownExit);
