@@ -16,8 +16,8 @@ struct ComputeCost {
   std::uint64_t vec_cycles = 0;    ///< output stage, element-wise, pooling or table unit
   std::uint64_t vec_results = 0;   ///< results that unit produced
   std::uint64_t spm_bytes = 0;     ///< bytes read and written in the scratchpad
-  std::uint64_t spm_cycles = 0;    ///< scratchpad bandwidth
-  std::uint64_t cycles = 0;        ///< max of the three, plus ctrl.start_cycles
+  std::uint64_t spm_cycles = 0;    ///< scratchpad: windows read, or bytes moved, whichever takes longer
+  std::uint64_t cycles = 0;        ///< max of the three, ctrl.start_cycles, and what a drain or a refill adds
 };
 ComputeCost compute_cost(const Operation& op, const NpuConfig& npu);
 

@@ -24,7 +24,7 @@ std::uint32_t config0(const arch::MacConfig& mac) {
 }  // namespace
 
 NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only,
-                     NpuIdentity identity)
+                     NpuIdentity identity, std::unique_ptr<ComputePath> path)
     : sc_module(name),
       registers("registers"),
       load_port("npu.load", config.dma.outstanding),
@@ -35,8 +35,9 @@ NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config
       timing_only_(timing_only),
       identity_(identity),
       clock_(config.clock_mhz),
-      executor_(config),
+      path_(path ? std::move(path) : std::make_unique<Executor>(config)),
       file_(arch::npu_registers()) {
+  DEPUTY_CHECK(!timing_only || !path_->measures_time(), "an RTL engine cannot leave out the values");
   registers.register_b_transport(this, &NpuEngine::access_registers);
   reset_engine();
   SC_HAS_PROCESS(NpuEngine);
@@ -107,7 +108,7 @@ std::uint64_t NpuEngine::scrub(std::uint32_t context) {
   const bool foreign = spm_context_ != 0;
   spm_context_ = context;
   if (!foreign) return 0;
-  executor_.reset();
+  path_->reset();
   ++scrubs_;
   const auto bandwidth = static_cast<std::uint64_t>(config_.spm.bytes_per_cycle);
   return (static_cast<std::uint64_t>(config_.spm.bytes) + bandwidth - 1) / bandwidth;
@@ -127,7 +128,7 @@ void NpuEngine::reset_engine() {
   file_.set(reg::kConfig1, static_cast<std::uint32_t>(config_.spm.bytes));
   file_.set(reg::kConfig2, static_cast<std::uint32_t>(config_.mac.accumulators));
   file_.set(reg::kRevision, identity_.revision);
-  executor_.reset();
+  path_->reset();
   spm_context_ = 0;
 }
 

@@ -1,6 +1,6 @@
 // The NPU as the bus sees it: registers, a command processor that fetches its stream from memory,
 // and load, compute and store queues that run decoupled under completion counters (arch/isa.h).
-// Function is core/executor.h, compute time arch/npu_timing.h, transfer time that of real bus
+// Function is core/executor.h and compute time arch/npu_timing.h (or both the RTL's, core/compute_path.h), transfer time that of real bus
 // transactions.
 //
 // Time. Nothing happens per cycle. An instruction costs a wait in the command processor (decode), a
@@ -29,6 +29,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <systemc>
 #include <tlm>
@@ -63,8 +64,9 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
  public:
   /// timing_only: no values are computed and feature maps, weights and parameters do not move
   /// (transactions with a null data pointer); the command stream is still read.
+  /// `path` does the work; null: the fast executor. One that measures time cannot be timing_only.
   NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config, bool timing_only,
-            NpuIdentity identity = {});
+            NpuIdentity identity = {}, std::unique_ptr<ComputePath> path = nullptr);
   ~NpuEngine() override;
 
   /// The register block: aligned 32-bit accesses, at the low 12 bits of the address, in no time.
@@ -198,7 +200,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   std::uint64_t scrubs_ = 0;
   bool hung_ = false;            ///< by a fault: nothing moves until a reset
   std::uint32_t progress_ = 0;   ///< instructions and transactions completed, over all jobs
-  Executor executor_;
+  const std::unique_ptr<ComputePath> path_;
   arch::RegisterFile file_;
   std::function<void(bool)> interrupt_handler_;
   Done job_done_;  ///< set while a queue manager's job runs

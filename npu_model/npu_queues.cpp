@@ -67,19 +67,22 @@ void NpuEngine::note_hazards(QueueId id, const Entry& entry) {
 }
 
 // The work is done when its time is over: a job that is reset meanwhile does not cost the host
-// anything.
+// anything. The RTL's time is known only when its work is done.
 void NpuEngine::run_compute(const Entry& entry) {
   const sc_time start = sc_time_stamp();
-  std::uint64_t left = entry.cost.cycles;
+  const arch::Operation& op = entry.instruction.op;
+  const bool measured = path_->measures_time();
+  const std::uint64_t cycles = measured ? path_->execute(op).value() : entry.cost.cycles;
+  std::uint64_t left = cycles;
   do {
     if (!sleep_until(clock_.after(sc_time_stamp(), left), epoch_)) return;
     // A clock that a fault slowed down meanwhile has not come as far as was foreseen.
     const std::uint64_t done = faults_.injector() ? clock_.cycles_between(start, sc_time_stamp()) : left;
-    left = entry.cost.cycles - std::min(done, entry.cost.cycles);
+    left = cycles - std::min(done, cycles);
   } while (left > 0);
   if (timing_only_) return;
-  executor_.execute(entry.instruction.op);
-  apply_defect(identity_.defect, entry.instruction.op, executor_.spm());
+  if (!measured) path_->execute(op);
+  apply_defect(identity_.defect, op, path_->spm());
 }
 
 void NpuEngine::begin_transfer(QueueId id, Entry entry, std::uint64_t epoch) {
@@ -127,7 +130,7 @@ bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim:
   std::uint8_t* data = timing_only_ ? nullptr : staging.data();
   for (ChunkWalker walker(transfer, job_.base[transfer.region], chunk_bytes); !walker.done();) {
     const ChunkWalker::Chunk chunk = walker.next();
-    if (data && is_store) gather(transfer, chunk, executor_.spm(), data);
+    if (data && is_store) gather(transfer, chunk, path_->spm(), data);
     const bool ok =
         port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), is_store);
     if (!sleep_until(sc_time_stamp(), epoch)) return false;  // the job ended while the interconnect kept us waiting
@@ -137,7 +140,7 @@ bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim:
     }
     if (port.last_address() >= arch::kDramBase) flight.dram_bytes += chunk.bytes;
     ++progress_;
-    if (data && !is_store) scatter(transfer, chunk, data, executor_.spm());
+    if (data && !is_store) scatter(transfer, chunk, data, path_->spm());
   }
   flight.done = port.last_done();
   return true;
@@ -193,7 +196,7 @@ void NpuEngine::landing_thread(QueueId id) {
       continue;
     }
     const auto* weights = std::get_if<arch::LoadWeights>(&entry.instruction.op);
-    if (weights && !timing_only_ && executor_.load_weights(*weights, flight.stream) != arch::CodeFault::kNone) {
+    if (weights && !timing_only_ && path_->load_weights(*weights, flight.stream) != arch::CodeFault::kNone) {
       raise_fault(NpuError::kCompression, entry.offset, header.opcode, header.tag);
       continue;
     }

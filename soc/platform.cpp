@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "dma/dma_engine.h"
 #include "npu_model/npu.h"
+#include "npu_model/rtl/rtl_core.h"
 #include "sim/fault_injector.h"
 #include "sim/process.h"
 #include "sim/reset.h"
@@ -51,9 +52,15 @@ npu_model::NpuIdentity npu_identity(const arch::Silicon& silicon) {
   return {*revision, *defect};
 }
 
+// Null: the engine's own fast executor.
+std::unique_ptr<npu_model::ComputePath> compute_path(const NpuParams& npu) {
+  return npu.engine == "rtl" ? npu_model::make_rtl_core(npu) : nullptr;
+}
+
 // Owns every SystemC object; the host CPU is the one module written here.
 struct Board : sc_core::sc_module {
   SocConfig config;
+  bool values_missing;  ///< asked of an engine that cannot: nothing runs
   sim::Clock noc_clock;
   Interconnect noc;
   Sram sram;
@@ -75,6 +82,7 @@ struct Board : sc_core::sc_module {
   Board(sc_core::sc_module_name name, const SocConfig& c, const PlatformOptions& o)
       : sc_module(name),
         config(c),
+        values_missing(o.timing_only && c.npu.engine == "rtl"),
         noc_clock(c.noc.clock_mhz),
         noc("noc", c.noc),
         sram("sram", arch::kSramBase, c.sram, noc_clock),
@@ -82,7 +90,7 @@ struct Board : sc_core::sc_module {
         intc("intc"),
         dma_engine("dma", dma_params(c.dma, !o.timing_only),
                    line(arch::IrqLine::kDma)),
-        npu("npu", c.npu, o.timing_only, npu_identity(c.silicon)),
+        npu("npu", c.npu, o.timing_only, npu_identity(c.silicon), o.timing_only ? nullptr : compute_path(c.npu)),
         sync("sync", line(arch::IrqLine::kSync)),
         iommu("iommu", c.iommu, noc_clock, line(arch::IrqLine::kIommu)),
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
@@ -354,6 +362,9 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
   DEPUTY_CHECK(!impl_->ran, "a platform runs one program");
   impl_->ran = true;
   Board& board = *impl_->board;
+  if (board.values_missing)
+    return {{}, base::Error{base::ErrorKind::kConfig, "npu.engine", "rtl computes values, it cannot leave them out",
+                            "use npu.engine: tlm, or run without --timing-only"}};
   std::optional<base::Status> status;
   RunRecord record;
   board.program = [&] {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "npu_model/core/defect.h"
+#include "npu_model/rtl/rtl_core.h"
 
 namespace deputy::soc {
 namespace {
@@ -190,6 +191,16 @@ base::Status check_silicon(base::Config& config, const arch::Silicon& silicon) {
                      fmt::format("silicon.defect = '{}' is not a known fault", silicon.defect), names};
 }
 
+base::Status check_engine(base::Config& config, const NpuParams& npu) {
+  DEPUTY_TRY(check_word(config, "npu.engine", npu.engine, {"tlm", "rtl"}));
+  if (npu.engine != "rtl") return {};
+  const std::string refusal = npu_model::rtl_refusal(npu);
+  if (refusal.empty()) return {};
+  const auto* entry = config.find("npu.engine");
+  return base::Error{base::ErrorKind::kConfig, entry ? entry->where : "npu.engine", "npu.engine = rtl: " + refusal,
+                     "use npu.engine: tlm, or one of those shapes"};
+}
+
 // Ranges that depend on more than one knob.
 base::Status check_together(const SocConfig& c) {
   const auto bad = [](const char* key, std::string what, const char* remedy) {
@@ -229,6 +240,7 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   DEPUTY_TRY(check_device(config, out.dram, device_rows));
   if (out.dram.model == "full")
     out.energy_sources["dram.device"] = {out.dram.device.currents_basis, out.dram.device.name + ": " + out.dram.device.currents_source, ""};
+  DEPUTY_TRY(check_engine(config, out.npu));
   DEPUTY_TRY(check_silicon(config, out.silicon));
   DEPUTY_TRY(check_together(out));
   return out;

@@ -142,6 +142,17 @@ struct HostParams : HostConfig {
   }
 };
 
+/// The NPU: what the compiler tiles for, and which model of it runs.
+struct NpuParams : arch::NpuConfig {
+  std::string engine = "tlm";
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    NpuConfig::fields(s, v);
+    v(s.engine, Field{.name = "engine", .doc = "tlm: fast kernels, time by formula; rtl: the Verilated compute path, its own cycles (docs/rtl.md)"});
+  }
+};
+
 struct SocConfig {
   std::string name = "unnamed";
   HostParams host;
@@ -151,7 +162,7 @@ struct SocConfig {
   DmaEngineConfig dma;
   IommuConfig iommu;
   SensorConfig sensor;
-  arch::NpuConfig npu;
+  NpuParams npu;
   arch::Silicon silicon;
   sim::EnergyTable energy;  ///< from the tables that the configuration names, then energy.* overrides
   RowSources energy_sources;  ///< of every row of `energy`

@@ -73,8 +73,9 @@ arch::CodeFault Executor::load_weights(const arch::LoadWeights& op,
   return fault;
 }
 
-void Executor::execute(const arch::Operation& op) {
+std::optional<std::uint64_t> Executor::execute(const arch::Operation& op) {
   std::visit([&](const auto& o) { run(o, *state_); }, op);
+  return std::nullopt;
 }
 
 void Executor::reset() {

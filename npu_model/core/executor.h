@@ -11,6 +11,7 @@
 #include "arch/isa.h"
 #include "arch/npu_config.h"
 #include "arch/registers.h"
+#include "npu_model/core/compute_path.h"
 #include "npu_model/core/kernels.h"
 
 namespace deputy::npu_model {
@@ -25,23 +26,18 @@ struct ExecutorState;
 /// x)*ofm_c + c; acc_keep starts from those instead of the bias. Every other instruction leaves
 /// them alone. ELTWISE sub is scaled a minus scaled b; ELTWISE min and max are clamped but not
 /// rescaled.
-class Executor {
+class Executor : public ComputePath {
  public:
   /// `isa` chooses the host's inner loops, which all give the same bytes; the host must support it.
   explicit Executor(const arch::NpuConfig& config, Isa isa = best_isa());
-  ~Executor();
+  ~Executor() override;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  std::span<std::uint8_t> spm();
-  /// Decodes the stream that a LOADW has fetched into the scratchpad. The instruction passed
-  /// check_instruction; after a fault its output bytes are undefined.
-  arch::CodeFault load_weights(const arch::LoadWeights& op, std::span<const std::uint8_t> stream);
-  /// Executes a compute instruction that check_instruction accepted; other kinds are a CHECK
-  /// failure.
-  void execute(const arch::Operation& op);
-  /// Clears scratchpad and accumulators (engine reset).
-  void reset();
+  std::span<std::uint8_t> spm() override;
+  arch::CodeFault load_weights(const arch::LoadWeights& op, std::span<const std::uint8_t> stream) override;
+  std::optional<std::uint64_t> execute(const arch::Operation& op) override;
+  void reset() override;
 
  private:
   std::unique_ptr<ExecutorState> state_;

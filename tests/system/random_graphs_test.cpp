@@ -23,7 +23,7 @@ void check_seed(std::uint64_t seed, int singles, int random) {
     const auto executable = delegate::compile(graph, setting.options);
     REQUIRE(executable.ok());
     tools::SimulateOptions options;
-    options.soc.npu = setting.options.npu;
+    static_cast<arch::NpuConfig&>(options.soc.npu) = setting.options.npu;
     const auto run = tools::simulate_executable(arch::write_executable(*executable), graph.name,
                                                 options, inputs);
     INFO((run.ok() ? "" : run.error().text()));
