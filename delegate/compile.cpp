@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "delegate/cascade/plan.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/describe.h"
 #include "delegate/fallback.h"
 #include "delegate/fusion/cancel_transposes.h"
 #include "delegate/fusion/kernel.h"
@@ -22,6 +23,8 @@
 namespace deputy::delegate {
 namespace {
 
+constexpr std::size_t kTrials = 6;      // of each way to run cascades
+constexpr int kMoreTrials = 4;         // of other stripes
 constexpr std::size_t kMaxOps = 65536;  // the width of an instruction's tag
 
 // What may be alive in the fast arena at once, to be tried when cascades are chosen. The limits below the given one
@@ -58,8 +61,8 @@ class Compiler {
       options_.trace->notes.push_back(
           {"views", fmt::format("none: a view takes an operator out of its program, which must keep {} operators",
                                 options_.placement.min_partition)});
-    describe_ops();
-    describe_fusion();
+    describe_ops(graph_, options_, placements_, out_);
+    describe_fusion(kernels_, views_plan_, out_);
     place_tensors();
     for (std::size_t g = 0; g < schedule_.groups.size(); ++g)
       schedule_.groups[g].engine == Engine::kNpu ? add_npu_step(g) : add_host_steps(g);
@@ -72,7 +75,7 @@ class Compiler {
     if (!problem) problem = check_programs(use);
     if (options_.trace && options_.trace->checked) options_.trace->checked(use);
     DEPUTY_CHECK(!problem, problem->c_str());
-    if (options_.trace) explain_fusion();
+    if (options_.trace) explain_fusion(graph_, views_plan_, fusion_notes_, *options_.trace);
     if (options_.fallback)
       for (const arch::Step& step : out_.steps)  // programs are numbered in the order of their steps
         if (step.kind == arch::StepKind::kNpu) {
@@ -83,44 +86,15 @@ class Compiler {
   }
 
  private:
-  void describe_ops() {
-    out_.model_name = graph_.name;
-    out_.numerics = options_.numerics;
-    out_.target = options_.npu;
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
-      const Op& op = graph_.ops[i];
-      arch::SourceOp source;
-      source.name = graph_.tensor(op.outputs[0]).desc.name;
-      source.kind = op.kind;
-      source.source_index = op.source_index;
-      source.on_npu = placements_[i].engine != Engine::kCpu;
-      source.aliased = placements_[i].engine == Engine::kAlias;
-      source.reason = placements_[i].reason;
-      source.macs = op_macs(graph_, op);
-      out_.ops.push_back(std::move(source));
-    }
-  }
+  struct Candidate {
+    double cycles = 0;                   // by the search's costs
+    std::vector<std::vector<Run>> runs;  // by group
+    std::int64_t spm_kept = 0;
+    bool ahead = false;
+    bool as_best = false;                // `ahead` as the best before it has it
+  };
 
   std::vector<FusionNote>* notes() { return options_.trace ? &fusion_notes_ : nullptr; }
-
-  void explain_fusion() {
-    for (const FusionNote& note : views_plan_.notes)
-      options_.trace->notes.push_back(
-          {"views", fmt::format("{}: {}", op_label(graph_, graph_.ops[note.op]), note.text)});
-    for (const FusionNote& note : fusion_notes_)
-      options_.trace->kernel(static_cast<std::uint32_t>(note.into))
-          .notes.push_back(
-              {"fusion", fmt::format("{} {}: {}", op_label(graph_, graph_.ops[note.op]),
-                                     note.done ? "is fused" : "is not fused", note.text)});
-  }
-
-  void describe_fusion() {
-    for (const std::vector<Kernel>& kernels : kernels_)
-      for (const Kernel& kernel : kernels)
-        for (const std::size_t op : kernel.ops)
-          if (op != kernel.main) out_.ops[op].fused_into = static_cast<std::int32_t>(kernel.main);
-    for (const std::size_t op : views_plan_.elided) out_.ops[op].aliased = true;
-  }
 
   void place_tensors() {
     for (const Tensor& tensor : graph_.tensors) {
@@ -138,6 +112,7 @@ class Compiler {
     storage_ = std::move(placing.storage);
     const MemoryPlan& plan = placing.plan;
     out_.fast_arena_bytes = plan.fast.bytes, out_.slow_arena_bytes = plan.slow.bytes;
+    fast_buffers_ = fast_buffers(plan);
     if (options_.trace)
       options_.trace->notes.push_back(
           {"memory", fmt::format("{}; {} results in place", plan_text(plan), placing.in_place)});
@@ -185,50 +160,109 @@ class Compiler {
     return wishes;
   }
 
-  // Which kernels run as cascades. That pays where the fast arena overflows.
+  // How the kernels run, and what their tilings leave and expect. Cascades pay where the fast arena overflows; room in
+  // the scratchpad where constants can be staged (schedule/staging.h). The searches' own costs rank what they find; the
+  // best of each kind are then compiled and timed.
   void choose_runs() {
     for (const std::vector<Kernel>& kernels : kernels_) runs_.push_back(single_runs(kernels.size()));
-    if (!options_.optimisations.cascade || options_.keep_all_tensors) return;
+    if (options_.keep_all_tensors) return;
+    const bool full = options_.effort == Effort::kFull, staging = options_.optimisations.staging && options_.optimisations.prefetch;
     storage_ = plan_storage(graph_, storage_wishes());
     external_ = external_io(graph_, storage_, options_.io);
     const std::vector<LiveRange> singly = live_ranges(graph_, actions(), storage_, false);
-    MemoryPlan plan = plan_with_external(singly, external_, options_.sram_bytes, Effort::kFast);
-    if (plan.slow.bytes == 0) return;
-    KernelCosts costs(graph_, options_, tilings_);
-    std::vector<std::vector<Run>> best = runs_;
-    double least = total_cycles(plan, costs);
+    const MemoryPlan plan = plan_with_external(singly, external_, options_.sram_bytes, Effort::kFast);
+    const bool cascades = options_.optimisations.cascade && plan.slow.bytes > 0;
+    if (!staging && !cascades) return;
+    const std::int64_t room = staging ? staging_bytes(options_.npu) : 0;
+    std::vector<Candidate> found = {{0, runs_, 0, false, false}};
+    if (staging) found.push_back({0, runs_, room, true, false});
+    if (cascades) {
+      KernelCosts costs(graph_, options_, tilings_, room);
+      const std::vector<CascadeStyle> styles = {{false, false}, {false, true}, {true, true}};
+      found.resize(1);
+      found.front().cycles = total_cycles(plan, costs, false);
+      for (const CascadeStyle style : styles) {
+        if (style.staged && !(staging && full)) continue;
+        std::vector<Candidate> these = candidates(style, singly, costs);
+        std::stable_sort(these.begin(), these.end(), [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
+        for (std::size_t i = 0; i < std::min(these.size(), style.staged ? kTrials / 3 : kTrials); ++i) {
+          if (staging && i == 0 && !style.staged)
+            for (const std::int64_t kept : {std::int64_t{0}, room})
+              found.push_back(these[i]), found.back().spm_kept = kept, found.back().ahead = false;
+          found.push_back(these[i]);
+          found.back().spm_kept = room, found.back().ahead = staging, found.back().as_best = i > 0;
+        }
+      }
+    }
+    choose(found, full || !cascades);
+  }
+
+  // The cheapest, by its estimate or by trial; then, by trial, cascades of it with other stripes.
+  void choose(std::vector<Candidate>& found, bool by_trial) {
+    Candidate best;
+    const auto offer = [&](Candidate candidate) {
+      if (candidate.as_best) candidate.ahead = best.ahead;
+      take(candidate);
+      if (by_trial) candidate.cycles = trial();
+      if (!best.runs.empty() && candidate.cycles >= best.cycles) return false;
+      best = std::move(candidate);
+      return true;
+    };
+    for (const Candidate& candidate : found) offer(candidate);
+    int left = by_trial ? kMoreTrials : 0;
+    for (std::size_t g = 0; g < best.runs.size(); ++g)
+      for (std::size_t r = 0; r < best.runs[g].size(); ++r) {
+        if (best.runs[g][r].count == 1) continue;
+        const auto with = [&](std::int64_t step, bool skewed) {
+          if (left-- <= 0) return false;
+          Candidate other = best;
+          other.runs[g][r].step = step, other.runs[g][r].skewed = skewed, other.as_best = false;
+          return offer(std::move(other));
+        };
+        const Run run = best.runs[g][r];
+        if (run.step > 1 && with(run.step / 2, run.skewed)) continue;
+        with(std::max<std::int64_t>(1, run.step / 2), !run.skewed);
+      }
+    take(best);
+  }
+  void take(const Candidate& candidate) {
+    runs_ = candidate.runs, spm_kept_ = candidate.spm_kept, ahead_ = candidate.ahead;
+  }
+
+  // What the search finds for each limit on the fast arena.
+  std::vector<Candidate> candidates(CascadeStyle style, const std::vector<LiveRange>& singly, KernelCosts& costs) {
     std::vector<CascadePlanner> planners;  // by group
     std::ptrdiff_t action = 0;
     for (std::size_t g = 0; g < kernels_.size(); ++g) {
-      planners.emplace_back(cascade_problem(g, action, singly), costs, static_cast<std::int64_t>(options_.sram_bytes));
+      planners.emplace_back(cascade_problem(g, action, singly, style), costs, static_cast<std::int64_t>(options_.sram_bytes));
       action += static_cast<std::ptrdiff_t>(schedule_.groups[g].engine == Engine::kNpu ? kernels_[g].size()
                                                                                       : schedule_.groups[g].ops.size());
     }
+    std::vector<Candidate> out;
     std::set<std::vector<std::vector<Run>>> seen;
     for (const std::int64_t limit : cascade_limits(options_)) {
       for (std::size_t g = 0; g < kernels_.size(); ++g) runs_[g] = planners[g].runs(limit);
       if (!seen.insert(runs_).second) continue;
       const StorageMap storage = plan_storage(graph_, storage_wishes());
-      plan = plan_with_external(live_ranges(graph_, actions(), storage, false), external_, options_.sram_bytes,
-                                Effort::kFast);
-      const double cycles = total_cycles(plan, costs);
-      if (cycles < least) least = cycles, best = runs_;
+      const MemoryPlan plan = plan_with_external(live_ranges(graph_, actions(), storage, false), external_, options_.sram_bytes,
+                                                 Effort::kFast);
+      out.push_back({total_cycles(plan, costs, style.staged), runs_, 0, false, false});
     }
-    runs_ = std::move(best);
+    return out;
   }
 
-  double total_cycles(const MemoryPlan& plan, KernelCosts& costs) const {
+  double total_cycles(const MemoryPlan& plan, KernelCosts& costs, bool staged) const {
     std::set<TensorId> slow;
     for (const PlannedBuffer& buffer : plan.buffers)
       if (!region_in_sram(buffer.region, options_.io)) slow.insert(buffer.range.tensor);
     double sum = 0;
     for (std::size_t g = 0; g < kernels_.size(); ++g)
-      sum += runs_cycles(graph_, options_.numerics, kernels_[g], runs_[g], costs, [&](TensorId id) { return !slow.contains(root(id)); });
+      sum += runs_cycles(graph_, options_.numerics, kernels_[g], runs_[g], costs, [&](TensorId id) { return !slow.contains(root(id)); }, staged);
     return sum;
   }
 
   // `action`: the position of the group's first kernel among the actions when all run singly.
-  CascadeProblem cascade_problem(std::size_t g, std::ptrdiff_t action, const std::vector<LiveRange>& singly) const {
+  CascadeProblem cascade_problem(std::size_t g, std::ptrdiff_t action, const std::vector<LiveRange>& singly, CascadeStyle style) const {
     std::vector<int> sharers(graph_.tensors.size(), 0);  // by root
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) ++sharers[static_cast<std::size_t>(storage_.tensors[i].root)];
     std::set<TensorId> fixed(graph_.inputs.begin(), graph_.inputs.end());
@@ -242,7 +276,7 @@ class Compiler {
                                     sharers[static_cast<std::size_t>(id)] == 1;
                            },
                            [this](TensorId id) { return external_.has(root(id)); },
-                           std::vector<std::int64_t>(kernels_[g].size(), 0)};
+                           std::vector<std::int64_t>(kernels_[g].size(), 0), style};
     std::set<TensorId> written;
     for (const Kernel& kernel : kernels_[g])
       for (const TensorId id : kernel.writes) written.insert(root(id));
@@ -279,6 +313,14 @@ class Compiler {
     return out;
   }
 
+  // The position of a group's first action among actions().
+  std::ptrdiff_t first_action(std::size_t g) const {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < g; ++i)
+      at += schedule_.groups[i].engine == Engine::kNpu ? runs_[i].size() : schedule_.groups[i].ops.size();
+    return static_cast<std::ptrdiff_t>(at);
+  }
+
   TensorId root(TensorId id) const { return storage_.root(id); }
 
   std::uint32_t placed(TensorId id) const { return operands_.placed(id); }
@@ -312,23 +354,58 @@ class Compiler {
       lower(context, kernel(i), rows);
     };
     if (run.count == 1) return lower_rows(0, {});
-    const Stripes stripes = run_stripes(graph_, options_.numerics, kernels, run);
-    for (const std::vector<RowRange>& stripe : stripes.rows)
-      for (std::size_t i = 0; i < run.count; ++i)
-        if (stripe[i].end > stripe[i].begin) lower_rows(i, stripe[i]);
+    for (const StripeStep& step : run_stripes(graph_, options_.numerics, kernels, run).order) lower_rows(step.stage, step.rows);
+  }
+
+  // The instructions of a group.
+  void emit_group(Lowering& context, std::size_t g) {
+    std::ptrdiff_t action = first_action(g);
+    for (const Run& run : runs_[g]) {
+      context.program.set_action(action++);
+      emit(context, kernels_[g], run);
+    }
+  }
+  StreamOptions stream_options(std::vector<LiveBuffer> live) const {
+    return {options_.memory, options_.optimisations.prefetch, options_.io, options_.optimisations.staging, options_.sram_bytes, std::move(live)};
+  }
+  static std::vector<LiveBuffer> fast_buffers(const MemoryPlan& plan) {
+    std::vector<LiveBuffer> out;
+    for (const PlannedBuffer& buffer : plan.buffers)
+      if (buffer.region == arch::Region::kFastArena)
+        out.push_back({buffer.range.begin, buffer.range.end, buffer.offset, buffer.range.bytes});
+    return out;
+  }
+
+  // The estimate of all programs if the kernels run as runs_ says: everything is placed and lowered, and thrown away.
+  double trial() {
+    CompileOptions quick = options_, quiet = options_;
+    quick.effort = Effort::kFast, quick.trace = quiet.trace = nullptr;
+    Placing placing = place_buffers(graph_, actions(), storage_wishes(), quick);
+    const std::vector<TensorView> views = tensor_views(placing);
+    std::vector<arch::PlacedTensor> tensors = out_.tensors;
+    ConstantPool constants;
+    double cycles = 0;
+    for (std::size_t g = 0; g < kernels_.size(); ++g) {
+      if (kernels_[g].empty()) continue;
+      ProgramBuilder builder(options_.npu, stream_options(fast_buffers(placing.plan)));
+      Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, spm_kept_, ahead_};
+      emit_group(context, g);
+      cycles += builder.finish(1).cycles;
+    }
+    return cycles;
   }
 
   void add_npu_step(std::size_t g) {
     if (kernels_[g].empty()) return;  // views left nothing to do
-    ProgramBuilder builder(options_.npu, {options_.memory, options_.optimisations.prefetch, options_.io});
-    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_};
+    ProgramBuilder builder(options_.npu, stream_options(fast_buffers_));
+    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_, spm_kept_, ahead_};
     std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
     std::set<std::uint32_t> outputs;
     arch::Step step;
     step.kind = arch::StepKind::kNpu;
     step.program = static_cast<std::uint32_t>(out_.programs.size());
     arch::Program program;
-    for (const Run& run : runs_[g]) emit(context, kernels_[g], run);
+    emit_group(context, g);
     for (const Kernel& kernel : kernels_[g]) {
       for (const std::size_t op : kernel.ops)
         program.source_ops.push_back(static_cast<std::uint32_t>(op));
@@ -346,7 +423,9 @@ class Compiler {
       if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
         step.inputs.push_back(placed(id));
     }
-    program.words = builder.finish();
+    Stream stream = builder.finish();
+    program.words = std::move(stream.words);
+    out_.fast_arena_bytes = std::max(out_.fast_arena_bytes, arena_bytes(stream.staged_top));
     out_.programs.push_back(std::move(program));
     out_.steps.push_back(std::move(step));
   }
@@ -358,8 +437,11 @@ class Compiler {
   std::vector<FusionNote> fusion_notes_;
   ViewPlan views_plan_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
+  std::int64_t spm_kept_ = 0;                 // TransferRates
+  bool ahead_ = false;
   std::vector<std::vector<Run>> runs_;        // by group: which kernels run together
   ExternalIo external_;                       // while cascades are chosen
+  std::vector<LiveBuffer> fast_buffers_;      // of the memory plan
   StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant
   ConstantPool constants_;

@@ -16,6 +16,7 @@ struct Optimisations {
   bool cascade = true;
   bool double_buffer = true;
   bool prefetch = true;
+  bool staging = true;
   bool compression = true;
   bool tile_search = true;
   bool placement = true;
@@ -29,6 +30,7 @@ struct Optimisations {
     v(s.cascade, Field{.name = "cascade", .doc = "run several layers stripe by stripe, with rolling line buffers between them"});
     v(s.double_buffer, Field{.name = "double-buffer", .doc = "overlap a tile's transfers with the computation of its neighbours"});
     v(s.prefetch, Field{.name = "prefetch", .doc = "load a layer's first weights while the layer before it computes"});
+    v(s.staging, Field{.name = "staging", .doc = "copy constants into SRAM that no tensor needs while the DRAM is idle; needs prefetch"});
     v(s.compression, Field{.name = "compression", .doc = "compress weights where that makes them smaller"});
     v(s.tile_search, Field{.name = "tile-search", .doc = "search tile shapes and loop orders by cost; off: the largest tile that fits"});
     v(s.placement, Field{.name = "placement", .doc = "place operators by cost; off: on the first engine that takes them"});

@@ -245,7 +245,9 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start, s
     op.dram_store_bytes += dram_bytes;
   }
 
-  if (id == kCompute || (id == kStore && op.compute_cycles == 0)) {
+  const bool copies_constants = id == kStore && std::get<arch::Store>(entry.instruction.op).traffic !=
+                                                    static_cast<std::uint8_t>(arch::Traffic::kFeatureMap);
+  if (id == kCompute || (id == kStore && op.compute_cycles == 0 && !copies_constants)) {
     op.own_ps += sim::to_ps(now) - job_.shared_until_ps;
     job_.shared_until_ps = sim::to_ps(now);
   }

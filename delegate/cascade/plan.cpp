@@ -117,15 +117,17 @@ class CascadePlanner::Search {
     const std::vector<std::int64_t> fast = {1, 2, 4, 8, 16}, full = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
     for (const std::int64_t step : p_.options.effort == Effort::kFast ? fast : full) {
       if (step >= stages.back().height && step > 1) break;
-      const Stripes stripes = plan_stripes(stages, step);
+      const Stripes stripes = plan_stripes(stages, step, p_.style.skewed);
       std::int64_t rings = 0;
       for (const CascadeStage& stage : stages)
         if (const auto it = stripes.rings.find(stage.output); it != stripes.rings.end())
           rings += align_up(std::min(it->second, stage.height) * stage.row_bytes, kAlign);
+      if (p_.style.staged)
+        for (std::size_t k = first; k < first + count; ++k) rings += align_up(costs_.constant_bytes(p_.kernels[k]), kAlign);
       if (rings > most) break;
       std::vector<std::pair<std::int64_t, std::int64_t>> rows;
       for (std::size_t i = 0; i < count; ++i) rows.emplace_back(most_rows(stripes, i), stripes_of(stripes, i));
-      add({first, count, step}, rings, std::move(rows));
+      add({first, count, step, p_.style.skewed}, rings, std::move(rows));
     }
   }
 
@@ -162,7 +164,7 @@ class CascadePlanner::Search {
         known += costs_.cycles(p_.kernels[k], 0, in, out);
       } else {
         const auto [rows, stripes] = choice.rows[k - run.first];
-        known += costs_.striped(p_.kernels[k], rows, stages_[k]->height, stripes, in, out);
+        known += costs_.striped(p_.kernels[k], rows, stages_[k]->height, stripes, in, out, p_.style);
       }
     }
     return known;
@@ -223,23 +225,28 @@ double KernelCosts::cycles(const Kernel& kernel, std::int64_t rows, bool in_sram
 }
 
 double KernelCosts::striped(const Kernel& kernel, std::int64_t rows, std::int64_t height, std::int64_t stripes, bool in_sram,
-                            bool out_sram) {
+                            bool out_sram, CascadeStyle style) {
   const double share = static_cast<double>(height) / static_cast<double>(rows);
-  return cycles(kernel, rows, in_sram, out_sram) * share +
-         std::max(0.0, static_cast<double>(stripes) - share) * weight_cycles(kernel);
+  const double once = cycles(kernel, rows, in_sram, out_sram);
+  // Of stripes that overlap, each costs what another one adds.
+  double each = once;
+  if (style.skewed && 2 * rows <= height) each = std::min(once, cycles(kernel, 2 * rows, in_sram, out_sram) - once);
+  const double weights = static_cast<double>(constant_bytes(kernel)) /
+                         (style.staged ? options_.memory.sram_bytes_per_cycle : options_.memory.dram_bytes_per_cycle);
+  return once + each * (share - 1) + std::max(0.0, static_cast<double>(stripes) - (each < once ? 1 : share)) * weights;
 }
 
-double KernelCosts::weight_cycles(const Kernel& kernel) {
-  const auto [it, missing] = weights_.try_emplace(kernel.main, 0);
+std::int64_t KernelCosts::constant_bytes(const Kernel& kernel) {
+  const auto [it, missing] = constants_.try_emplace(kernel.main, 0);
   if (missing)
     if (const auto s = fused_window(graph_, options_.numerics, kernel); s && s->has_weights())
-      it->second = static_cast<double>(s->oc * s->kh * s->kw * (s->kind == WindowKind::kConv ? s->ic : 1)) /
-                   options_.memory.dram_bytes_per_cycle;
+      it->second = s->oc * (s->kh * s->kw * (s->kind == WindowKind::kConv ? s->ic : 1) + arch::kChannelParamBytes);
   return it->second;
 }
 
 double KernelCosts::estimate(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram) {
-  const TransferRates rates = transfer_rates(options_, in_sram, out_sram);
+  TransferRates rates = transfer_rates(options_, in_sram, out_sram);
+  rates.spm_kept = spm_kept_;
   if (auto shape = fused_window(graph_, options_.numerics, kernel)) {
     if (rows > 0) *shape = rows_shape(*shape, rows);
     if (const auto tiling = tilings_.choose(*shape, options_.npu, rates))
@@ -254,12 +261,12 @@ double KernelCosts::estimate(const Kernel& kernel, std::int64_t rows, bool in_sr
 }
 
 double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const std::vector<Run>& runs,
-                   KernelCosts& costs, const std::function<bool(TensorId)>& in_sram) {
+                   KernelCosts& costs, const std::function<bool(TensorId)>& in_sram, bool staged) {
   double sum = 0;
   for (const Run& run : runs) {
     std::vector<CascadeStage> stages;
     Stripes stripes;
-    if (run.count > 1) stages = stages_of(graph, numerics, kernels, run), stripes = plan_stripes(stages, run.step);
+    if (run.count > 1) stages = stages_of(graph, numerics, kernels, run), stripes = plan_stripes(stages, run.step, run.skewed);
     for (std::size_t i = 0; i < run.count; ++i) {
       const Kernel& kernel = kernels[run.first + i];
       bool in = true;
@@ -268,7 +275,7 @@ double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kern
       if (run.count == 1) {
         sum += costs.cycles(kernel, 0, in, out);
       } else {
-        sum += costs.striped(kernel, most_rows(stripes, i), stages[i].height, stripes_of(stripes, i), in, out);
+        sum += costs.striped(kernel, most_rows(stripes, i), stages[i].height, stripes_of(stripes, i), in, out, {run.skewed, staged});
       }
     }
   }
@@ -276,7 +283,7 @@ double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kern
 }
 
 Stripes run_stripes(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const Run& run) {
-  return plan_stripes(stages_of(graph, numerics, kernels, run), run.step);
+  return plan_stripes(stages_of(graph, numerics, kernels, run), run.step, run.skewed);
 }
 
 std::map<TensorId, std::int64_t> rings_of(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels,
@@ -285,7 +292,7 @@ std::map<TensorId, std::int64_t> rings_of(const Graph& graph, Numerics numerics,
   for (const Run& run : runs) {
     if (run.count == 1) continue;
     const std::vector<CascadeStage> stages = stages_of(graph, numerics, kernels, run);
-    const Stripes stripes = plan_stripes(stages, run.step);
+    const Stripes stripes = plan_stripes(stages, run.step, run.skewed);
     for (std::size_t s = 0; s + 1 < stages.size(); ++s)
       if (const auto it = stripes.rings.find(stages[s].output); it != stripes.rings.end() && it->second < stages[s].height)
         out.emplace(it->first, it->second);

@@ -23,29 +23,40 @@ namespace deputy::delegate {
 struct Run {
   std::size_t first = 0, count = 1;
   std::int64_t step = 0;  ///< rows of the last kernel's output that a stripe makes; cascades only
+  bool skewed = false;    ///< plan_stripes()
   auto operator<=>(const Run&) const = default;
 };
 /// One run for each kernel.
 std::vector<Run> single_runs(std::size_t kernels);
 
+/// How cascades are taken to run.
+struct CascadeStyle {
+  bool skewed = false;  ///< stages overlap, so that filling and draining the queues costs once
+  bool staged = false;  ///< the constants lie in SRAM from the first stripe to the last (schedule/staging.h)
+};
+
 /// What a kernel costs under a placement of its operands, in NPU cycles.
 class KernelCosts {
  public:
-  KernelCosts(const Graph& graph, const CompileOptions& options, TilingCache& tilings)
-      : graph_(graph), options_(options), tilings_(tilings) {}
+  /// `spm_kept`: TransferRates.
+  KernelCosts(const Graph& graph, const CompileOptions& options, TilingCache& tilings, std::int64_t spm_kept)
+      : graph_(graph), options_(options), tilings_(tilings), spm_kept_(spm_kept) {}
   /// `rows`: of the output, 0: all.
   double cycles(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram);
   /// All `height` rows in `stripes` stripes of at most `rows`: the weights come with every stripe, however few rows it has.
-  double striped(const Kernel& kernel, std::int64_t rows, std::int64_t height, std::int64_t stripes, bool in_sram, bool out_sram);
+  double striped(const Kernel& kernel, std::int64_t rows, std::int64_t height, std::int64_t stripes, bool in_sram, bool out_sram,
+                 CascadeStyle style);
+  /// Weights and parameters.
+  std::int64_t constant_bytes(const Kernel& kernel);
 
  private:
-  double weight_cycles(const Kernel& kernel);
   double estimate(const Kernel& kernel, std::int64_t rows, bool in_sram, bool out_sram);
   const Graph& graph_;
   const CompileOptions& options_;
   TilingCache& tilings_;
+  const std::int64_t spm_kept_;
   std::map<std::tuple<std::size_t, std::int64_t, bool, bool>, double> known_;
-  std::map<std::size_t, double> weights_;  // by main operator
+  std::map<std::size_t, std::int64_t> constants_;  // by main operator
 };
 
 /// What the memory plan allows for: kernels of one group and the tensors that are alive beside them.
@@ -60,6 +71,7 @@ struct CascadeProblem {
   std::function<bool(TensorId)> external;
   /// Bytes of tensors alive during each kernel that none of the kernels writes.
   std::vector<std::int64_t> others;
+  CascadeStyle style;
 };
 /// The search. Everything that does not depend on the assumed limit is worked out once.
 class CascadePlanner {
@@ -79,7 +91,7 @@ class CascadePlanner {
 /// The cycles of all runs of a group when `in_sram` says which tensors are in the fast arena.
 double runs_cycles(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels,
                    const std::vector<Run>& runs, KernelCosts& costs,
-                   const std::function<bool(TensorId)>& in_sram);
+                   const std::function<bool(TensorId)>& in_sram, bool staged);
 
 /// The stripes of a cascade.
 Stripes run_stripes(const Graph& graph, Numerics numerics, const std::vector<Kernel>& kernels, const Run& run);

@@ -69,20 +69,13 @@ std::optional<CascadeStage> stage_of(const Graph& graph, Numerics numerics, cons
   return stage;
 }
 
-Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step) {
-  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+namespace {
+
+// By stripe and stage: the rows that the stripes make, each stage no more than is needed.
+std::vector<std::vector<RowRange>> stripe_rows(const std::vector<CascadeStage>& stages, std::int64_t step) {
   const std::size_t n = stages.size();
   std::vector<std::int64_t> made(n, 0);  // rows of each stage so far
-  // The first row of `tensor` that stages still to come read.
-  const auto still_read = [&](TensorId tensor) {
-    std::int64_t first = kEnd;
-    for (std::size_t s = 0; s < n; ++s)
-      for (const StageInput& in : stages[s].inputs)
-        if (in.tensor == tensor && made[s] < stages[s].height)
-          first = std::min(first, in.rows({made[s], made[s] + 1}).begin);
-    return first;
-  };
-  Stripes out;
+  std::vector<std::vector<RowRange>> out;
   for (std::int64_t end = 0; end < stages.back().height;) {
     end = std::min(stages.back().height, end + step);
     const bool last = end == stages.back().height;
@@ -96,24 +89,63 @@ Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step)
         for (std::size_t p = 0; p < s; ++p)
           if (stages[p].output == in.tensor) goal[p] = std::max(goal[p], in.rows(rows[s]).end);
     }
-    for (std::size_t s = 0; s < n; ++s) {
-      // While a stage runs, it still reads its inputs and its readers' rows are all there.
-      const TensorId tensor = stages[s].output;
-      const std::int64_t first = still_read(tensor);
-      if (first != kEnd && rows[s].end > first)
-        out.rings[tensor] = std::max(out.rings[tensor], rows[s].end - first);
-      made[s] = goal[s];
-    }
-    out.rows.push_back(std::move(rows));
+    made = std::move(goal);
+    out.push_back(std::move(rows));
   }
+  return out;
+}
+
+std::vector<StripeStep> in_order(const std::vector<std::vector<RowRange>>& rows, std::size_t n, bool skewed) {
+  std::vector<StripeStep> out;
+  const auto add = [&](std::size_t stripe, std::size_t s) {
+    if (rows[stripe][s].end > rows[stripe][s].begin) out.push_back({s, rows[stripe][s]});
+  };
+  if (skewed) {
+    for (std::size_t t = 0; t < rows.size() + n - 1; ++t)
+      for (std::size_t s = n; s-- > 0;)
+        if (t >= s && t - s < rows.size()) add(t - s, s);
+  } else {
+    for (std::size_t stripe = 0; stripe < rows.size(); ++stripe)
+      for (std::size_t s = 0; s < n; ++s) add(stripe, s);
+  }
+  return out;
+}
+
+}  // namespace
+
+Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step, bool skewed) {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const std::size_t n = stages.size();
+  Stripes out;
+  out.rows = stripe_rows(stages, step);
   for (std::size_t s = 0; s < n; ++s) {
     std::int64_t most = 1;
     for (const auto& rows : out.rows) most = std::max(most, rows[s].end - rows[s].begin);
     for (auto& rows : out.rows) rows[s].nominal = most;
-    // A stripe is stored whole, also rows that nobody reads (a stride may skip some).
-    if (const auto ring = out.rings.find(stages[s].output); ring != out.rings.end())
-      ring->second = std::max(ring->second, most);
   }
+  out.order = in_order(out.rows, n, skewed);
+  std::vector<std::int64_t> made(n, 0);
+  // The first row of `tensor` that stages still to come read.
+  const auto still_read = [&](TensorId tensor) {
+    std::int64_t first = kEnd;
+    for (std::size_t s = 0; s < n; ++s)
+      for (const StageInput& in : stages[s].inputs)
+        if (in.tensor == tensor && made[s] < stages[s].height)
+          first = std::min(first, in.rows({made[s], made[s] + 1}).begin);
+    return first;
+  };
+  for (const StripeStep& now : out.order) {
+    // While a stage runs, it still reads its inputs and its readers' rows are all there.
+    const TensorId tensor = stages[now.stage].output;
+    const std::int64_t first = still_read(tensor);
+    if (first != kEnd && now.rows.end > first)
+      out.rings[tensor] = std::max(out.rings[tensor], now.rows.end - first);
+    made[now.stage] = now.rows.end;
+  }
+  // A stripe is stored whole, also rows that nobody reads (a stride may skip some).
+  for (std::size_t s = 0; s < n; ++s)
+    if (const auto ring = out.rings.find(stages[s].output); ring != out.rings.end())
+      ring->second = std::max(ring->second, out.rows[0][s].nominal);
   return out;
 }
 

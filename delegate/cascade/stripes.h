@@ -34,13 +34,21 @@ std::optional<CascadeStage> stage_of(const Graph& graph, Numerics numerics, cons
 /// A window kernel's geometry with what is fused behind it, as its lowering has it; nullopt for other kernels.
 std::optional<WindowShape> fused_window(const Graph& graph, Numerics numerics, const Kernel& kernel);
 
+struct StripeStep {
+  std::size_t stage = 0;
+  RowRange rows;
+};
 struct Stripes {
   /// By stripe and stage: the output rows it makes; empty ones are skipped.
   std::vector<std::vector<RowRange>> rows;
+  /// What runs, in order.
+  std::vector<StripeStep> order;
   /// Rows that each tensor made and read inside must keep.
   std::map<TensorId, std::int64_t> rings;
 };
 /// The stripes that make the last stage's output `step` rows at a time. Every stage makes all its rows by the end.
-Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step);
+/// Skewed: each stage is a stripe behind the one before it, and the last one goes first, so that none needs what was made
+/// just before it; the rings are longer.
+Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step, bool skewed);
 
 }  // namespace deputy::delegate

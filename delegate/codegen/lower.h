@@ -24,6 +24,8 @@ struct Lowering {
   ConstantPool& constants;
   ProgramBuilder& program;
   TilingCache& tilings;
+  std::int64_t spm_kept = 0;  ///< TransferRates::spm_kept
+  bool ahead = false;         ///< TransferRates::ahead
 
   const Tensor& tensor(TensorId id) const { return graph.tensor(id); }
   /// How the tensor lies in memory; a constant gets its place now.

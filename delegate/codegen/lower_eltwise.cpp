@@ -129,7 +129,7 @@ class EltwiseEmitter {
     finish_ = epilogue_plan(context.graph, context.options.numerics, kernel, nullptr, math_.act_min,
                             math_.act_max)
                   .main;
-    choose_tile(context.options.npu.spm.bytes - (finish_.table ? kTableBytes : 0));
+    choose_tile(context.options.npu.spm.bytes - context.spm_kept - (finish_.table ? kTableBytes : 0));
     const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_),
                        out = h_ * w_ * c_;
     std::vector<std::int64_t> sizes{a, a, b, b, out, out};

@@ -114,9 +114,10 @@ void lower_window(Lowering& context, const Kernel& kernel, RowRange rows) {
   EpiloguePlan plan = epilogue_plan(context.graph, context.options.numerics, kernel, &*shape,
                                     math.act_min, math.act_max);
   shape->epilogue = plan.shape();
-  const TransferRates rates =
-      transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
-                     context.in_sram(kernel.output(context.graph)));
+  TransferRates rates = transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
+                                       context.in_sram(kernel.output(context.graph)));
+  rates.spm_kept = context.spm_kept;
+  if (context.ahead) rates.ahead = true, rates.ahead_per_byte = 1 / context.options.memory.sram_bytes_per_cycle;
   const WindowShape whole = *shape;
   const auto searched = [&](bool packed) {
     WindowShape s = rows.nominal ? rows_shape(whole, rows.nominal) : whole;

@@ -67,6 +67,7 @@ void ProgramBuilder::store(const MemoryRef& to, std::uint32_t spm, const Box& bo
 
 std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t> sizes) {
   Section section;
+  section.action = action_;
   std::vector<std::uint32_t> addresses;
   std::int64_t at = kBufferAlign;
   for (const std::int64_t size : sizes) {
@@ -79,8 +80,8 @@ std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t
   return addresses;
 }
 
-std::vector<std::uint32_t> ProgramBuilder::finish() {
-  return emit_stream(std::move(sections_), npu_, options_);
+Stream ProgramBuilder::finish(int passes) {
+  return emit_stream(std::move(sections_), npu_, options_, passes);
 }
 
 }  // namespace deputy::delegate

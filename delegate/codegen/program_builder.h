@@ -35,6 +35,8 @@ class ProgramBuilder {
 
   /// The source operator that the next instructions belong to.
   void set_tag(std::uint16_t tag) { tag_ = tag; }
+  /// The action of the memory plan that the next sections belong to.
+  void set_action(std::ptrdiff_t action) { action_ = action; }
 
   void emit(const arch::Operation& op);
   void load(const MemoryRef& from, std::uint32_t spm, const Box& box, arch::Traffic traffic);
@@ -45,8 +47,9 @@ class ProgramBuilder {
   /// must fit the scratchpad together. The addresses get their final values in finish().
   std::vector<std::uint32_t> allocate(std::span<const std::int64_t> sizes);
 
-  /// Appends END and returns the program's words. The builder is then spent.
-  std::vector<std::uint32_t> finish();
+  /// Appends END and returns the program. The builder is then spent.
+  /// `passes`: see emit_stream().
+  Stream finish(int passes = 4);
 
  private:
   template <class T>
@@ -56,6 +59,7 @@ class ProgramBuilder {
   StreamOptions options_;
   std::vector<Section> sections_;
   std::uint16_t tag_ = 0;
+  std::ptrdiff_t action_ = 0;
 };
 
 inline constexpr std::int64_t kBufferAlign = 16;

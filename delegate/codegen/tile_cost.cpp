@@ -1,6 +1,8 @@
 #include "delegate/codegen/tile_cost.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "arch/npu_timing.h"
@@ -103,8 +105,12 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
                                       : static_cast<double>(ns);
   const double maps = static_cast<double>(s.epilogue.maps);
   const double ifm_load = ifm_bytes * rates.ifm_per_byte + ifm_runs * rates.ifm_run;
-  const double weight_load = weight_bytes * rates.weights_per_byte + param_bytes * rates.params_per_byte +
-                             weight_stretches * rates.weights_run;
+  double weight_load = weight_bytes * rates.weights_per_byte + param_bytes * rates.params_per_byte +
+                       weight_stretches * rates.weights_run;
+  if (rates.ahead && weight_bytes > 0) {
+    const double once = static_cast<double>(s.oc * s.kh * s.kw * (s.kind == WindowKind::kConv ? s.ic : 1));
+    weight_load = weight_load * (1 - once / weight_bytes) + (once + param_bytes) * rates.ahead_per_byte;
+  }
   const double map_loads = maps * static_cast<double>(ns * no);
   const double map_load = maps * (output_bytes * rates.ofm_per_byte + output_runs * rates.ofm_run);
   double ports[2] = {0, weight_load};  // SRAM, DRAM
@@ -120,7 +126,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
   const double compute = facts.tile_cycles * static_cast<double>(ns * no) * share;
 
   const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte +
-                      static_cast<double>(b.weights) * rates.weights_per_byte;
+                      static_cast<double>(b.weights) * (rates.ahead ? rates.ahead_per_byte : rates.weights_per_byte);
   const double drain = static_cast<double>(b.ofm) * rates.ofm_per_byte;
   const double extra = static_cast<double>(2 * s.epilogue.maps + s.epilogue.vectors + s.epilogue.pools());
   const double commands =
@@ -175,6 +181,7 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
   // The load queue's front end, its ports to SRAM and DRAM, the completion of its last load; the store queue alike.
   double front = 0, ports[2] = {0, 0}, landed = 0;
   double compute = 0, store = 0, stored = 0, dispatch = 0, taken_on = 0;
+  std::set<std::pair<std::int64_t, std::int64_t>> fetched;  // blocks of weights, with rates.ahead
   const auto load = [&](double free, bool sram, double cycles, double setup) {
     const double set_up = std::max({front, free, dispatch}) + rates.issue, begin = std::max(set_up, ports[!sram]);
     ports[!sram] = begin + cycles;
@@ -194,12 +201,16 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     Slot& out = ofm[static_cast<std::size_t>(step.ofm_slot)];
     const double taps =
         static_cast<double>(s.kh * s.kw) * (s.kind == WindowKind::kConv ? channels : 1);
+    const bool ahead = rates.ahead && (step.load_weights || step.load_params) &&
+                       fetched.emplace(step.o0, step.load_weights ? step.c0 : -1).second;
     if (step.load_weights)
-      fetch(w, false, outputs * taps * rates.weights_per_byte +
-                   weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.weights_run,
+      fetch(w, false, ahead ? outputs * taps * rates.ahead_per_byte
+                            : outputs * taps * rates.weights_per_byte +
+                                  weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.weights_run,
             rates.weights_setup);
     if (step.load_params)
-      fetch(p, false, outputs * arch::kChannelParamBytes * rates.params_per_byte, rates.weights_setup);
+      fetch(p, false, outputs * arch::kChannelParamBytes * (ahead ? rates.ahead_per_byte : rates.params_per_byte),
+            rates.weights_setup);
     if (step.load_ifm)
       fetch(in, rates.ifm_in_sram, static_cast<double>(step.rows.size() * step.columns.size()) * channels *
                         rates.ifm_per_byte +

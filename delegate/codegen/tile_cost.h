@@ -21,6 +21,10 @@ struct TransferRates {
   bool double_buffer = true;  ///< off: one buffer for each operand
   bool search = true;         ///< off: the first tile that fits, rows cut first
   bool fast = false;          ///< few candidates
+  /// The first fetch of weights and parameters comes ahead of its use, as fast as `ahead_per_byte` cycles a byte.
+  bool ahead = false;
+  double ahead_per_byte = 0;
+  std::int64_t spm_kept = 0;  ///< scratchpad bytes left to others, where a tiling fits without them
   auto operator<=>(const TransferRates&) const = default;
 };
 TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bool ofm_in_sram);

@@ -168,8 +168,11 @@ bool window_fits(const WindowShape& s, const arch::NpuConfig& npu) {
   return window_buffers(s, smallest).total() <= npu.spm.bytes && extents_fit(s, smallest);
 }
 
-std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig& npu,
+std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig& whole,
                                     const TransferRates& rates, std::vector<TimedTiling>* timed_out) {
+  arch::NpuConfig npu = whole;
+  if (rates.spm_kept > 0) npu.spm.bytes = static_cast<std::int32_t>(std::max<std::int64_t>(0, npu.spm.bytes - rates.spm_kept));
+  if (rates.spm_kept > 0 && !window_fits(s, npu)) npu = whole;
   if (!rates.search) return first_tiling(s, npu, rates.double_buffer);
   const auto [heights, widths, outputs, inputs] = axes_of(s, npu);
   std::vector<Candidate> candidates;

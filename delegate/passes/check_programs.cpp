@@ -8,6 +8,7 @@
 #include "delegate/passes/needed_bytes.h"
 #include "delegate/passes/places.h"
 #include "delegate/passes/program_order.h"
+#include "delegate/passes/staged_constants.h"
 #include "delegate/passes/tensor_bytes.h"
 
 namespace deputy::delegate {
@@ -90,6 +91,7 @@ class Replay {
 
   void program(std::uint32_t number) {
     ProgramOrder order;
+    staged_.emplace(use_.executable, use_.executable.programs[number]);
     for (auto* last : {&last_load_, &last_store_})
       for (auto& region : *last) std::fill(region.begin(), region.end(), 0);
     std::span<const std::uint32_t> words = use_.executable.programs[number].words;
@@ -105,17 +107,30 @@ class Replay {
       else if (const auto* store = std::get_if<arch::Store>(&instruction.op))
         transfer(number, instruction, *store, started, order.last(arch::Queue::kStore));
       else if (const auto* weights = std::get_if<arch::LoadWeights>(&instruction.op))
-        constants(weights->region, weights->mem_offset, weights->stream_bytes);
+        constants(weights->region, weights->mem_offset, weights->stream_bytes, started, order.last(arch::Queue::kLoad));
+      staged_->follow(instruction.op);
       where_.clear();
     }
   }
 
-  void constants(std::uint32_t region, std::uint64_t begin, std::uint64_t bytes) {
+  // Constants are read where they are, or where a STORE has put a copy.
+  void constants(std::uint32_t region, std::uint64_t begin, std::uint64_t bytes, const ProgramOrder::Clock& started,
+                 std::uint32_t number) {
     const std::uint64_t size = use_.executable.constants.size();
+    if (region == static_cast<std::uint32_t>(Region::kFastArena)) {
+      if (std::string problem = staged_->load(begin, bytes); !problem.empty()) return report(std::move(problem));
+      return in_order(Region::kFastArena, begin, bytes, true, started[2], number);
+    }
     if (region != static_cast<std::uint32_t>(Region::kConstants))
       report("weights that are no constants");
     else if (begin > size || bytes > size - begin)
       report("reads beyond the constants");
+  }
+  void copy(const arch::Store& store, const ProgramOrder::Clock& started, std::uint32_t number) {
+    if (!owners_.inside(Region::kFastArena, store.mem_offset, store.row_bytes)) return report("leaves its region");
+    if (std::string problem = staged_->store(store); !problem.empty()) return report(std::move(problem));
+    owners_.forget(Region::kFastArena, store.mem_offset, store.row_bytes);
+    in_order(Region::kFastArena, store.mem_offset, store.row_bytes, false, started[0], number);
   }
 
   template <class T>
@@ -127,14 +142,17 @@ class Replay {
       return report(fmt::format("tag {} is no operator of the NPU's", tag));
     where_ = fmt::format("program {}, {} {} of {}: ", program, T::kName, number,
                          op_label(graph_, graph_.ops[tag]));
+    if constexpr (!is_load)
+      if (StagedConstants::stores_copy(t)) return copy(t, started, number);
     KernelUse& kernel = kernels_[static_cast<std::size_t>(kernel_of_[tag])];
     if (!kernel.ready) prepare(kernel);
+    const bool parameters = t.traffic != static_cast<std::uint8_t>(arch::Traffic::kFeatureMap);
     shift_.reset();
     for (std::uint64_t p = 0; p < t.planes; ++p)
       for (std::uint64_t r = 0; r < t.rows && !problem_; ++r) {
         const std::uint64_t at = t.mem_offset + p * t.mem_plane_stride + r * t.mem_row_stride;
-        if (t.region == static_cast<std::uint8_t>(Region::kConstants) && is_load) {
-          constants(t.region, at, t.row_bytes);
+        if (is_load && (parameters || t.region == static_cast<std::uint8_t>(Region::kConstants))) {
+          constants(t.region, at, t.row_bytes, started, number);
           continue;
         }
         if (t.region == static_cast<std::uint8_t>(Region::kConstants))
@@ -229,6 +247,7 @@ class Replay {
       done[i] = true;
     }
     owners_.write(region, piece);
+    if (region == Region::kFastArena) staged_->overwritten(piece.address, piece.bytes);
     return true;
   }
 
@@ -369,6 +388,7 @@ class Replay {
   std::vector<std::vector<bool>> stored_;  // by tensor and byte
   ByRegion<std::vector<std::uint32_t>> last_load_,
       last_store_;                      // by byte; of this program
+  std::optional<StagedConstants> staged_;  // of this program
   std::optional<std::uint32_t> shift_;  // of the ring rows that the present LOAD has read
   std::string where_;
   std::optional<std::string> problem_;

@@ -247,6 +247,10 @@ bool ByteOwners::write(arch::Region region, const Piece& piece) {
   return true;
 }
 
+void ByteOwners::forget(arch::Region region, std::uint64_t address, std::uint64_t bytes) {
+  std::fill_n(numbers_[index(region)].begin() + static_cast<std::ptrdiff_t>(address), bytes, 0);
+}
+
 std::optional<std::uint32_t> ByteOwners::differs(arch::Region region, const Piece& piece) const {
   if (!inside(region, piece.address, piece.bytes)) return 0;
   const std::uint32_t* at = numbers_[index(region)].data() + piece.address;

@@ -89,6 +89,8 @@ class ByteOwners {
   explicit ByteOwners(const arch::Executable& executable);
   /// False when the piece leaves its region.
   bool write(arch::Region region, const Piece& piece);
+  /// The bytes, inside the region, are nobody's any more.
+  void forget(arch::Region region, std::uint64_t address, std::uint64_t bytes);
   /// The number at the first byte that differs from the piece's, or nullopt.
   std::optional<std::uint32_t> differs(arch::Region region, const Piece& piece) const;
   bool inside(arch::Region region, std::uint64_t address, std::uint64_t bytes) const;

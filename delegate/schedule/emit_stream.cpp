@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
+#include <set>
 
 #include "base/check.h"
 #include "delegate/codegen/hazards.h"
+#include "delegate/codegen/program_builder.h"
 #include "delegate/schedule/spm_plan.h"
+#include "delegate/schedule/staging.h"
 #include "delegate/schedule/stream_timer.h"
 
 namespace deputy::delegate {
@@ -15,47 +19,84 @@ namespace {
 constexpr std::size_t kAhead = 24;            // sections that constants may be loaded early
 constexpr std::uint32_t kSmallestPiece = 1024;  // bytes of a load that is cut to fit a gap
 
+constexpr std::uint32_t kSmallestCopy = 512;    // bytes of a piece on its way into SRAM, unless it is the last
+
+// The scratchpad buffers that constants pass on their way into SRAM.
+struct Bounce {
+  static constexpr std::size_t kSlots = 2;
+  std::int64_t address = 0, slot_bytes = 0;
+  std::int64_t bytes() const { return slot_bytes * static_cast<std::int64_t>(kSlots); }
+  static Bounce of(const arch::NpuConfig& npu) {
+    const std::int64_t slot = std::min<std::int64_t>(2048, npu.spm.bytes / 16 / kBufferAlign * kBufferAlign);
+    return {npu.spm.bytes - slot * static_cast<std::int64_t>(kSlots), slot};
+  }
+};
+
 class Emitter {
  public:
-  Emitter(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options)
-      : sections_(std::move(sections)), options_(options), timer_(npu, options.memory, options.io) {
-    for (Section& section : sections_) mark_early_loads(section);
-    relocate(plan_spm(sections_, npu.spm.bytes, options.prefetch ? kAhead : 0));
+  /// Sections whose early loads are marked.
+  Emitter(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options, std::int64_t top_bytes)
+      : sections_(std::move(sections)), options_(options), bounce_(Bounce::of(npu)), timer_(npu, options.memory, options.io) {
+    SpmPlan plan = plan_spm(sections_, npu.spm.bytes, options.prefetch ? kAhead : 0, top_bytes);
+    relocate(plan);
+    bounce_free_ = std::move(plan.top_free);
   }
 
-  std::vector<std::uint32_t> run() {
+  /// `staging`: what is copied into SRAM; may be null.
+  Stream run(Staging* staging) {
+    staging_ = staging;
     std::size_t early = 0;
-    for (std::size_t s = 0; s < sections_.size(); ++s)
-      for (const SectionInstruction& instruction : sections_[s].code) {
+    at_ = 0;
+    for (section_ = 0; section_ < sections_.size(); ++section_) {
+      if (!bounce_free_[section_]) store_pending();
+      for (const SectionInstruction& instruction : sections_[section_].code) {
         if (instruction.early_buffer >= 0) {
           EarlyLoad& load = early_[early++];
-          if (load.done) continue;
-          load.done = true;
-          fill_gap(load.rest, s);
-          emit(load.rest, load.tag);
-          load.emitted = true;
-          continue;
+          if (!load.done) {
+            load.done = true;
+            fill_gap(load.rest);
+            emit_load(load.rest, load.tag, at_);
+            load.emitted = true;
+          }
+        } else {
+          fill_gap(instruction.op);
+          emit_load(instruction.op, instruction.tag, at_);
         }
-        fill_gap(instruction.op, s);
-        emit(instruction.op, instruction.tag);
+        ++at_;
       }
+    }
+    store_pending();
     emit(arch::End{}, 0);
-    return std::move(words_);
+    return {std::move(words_), staging_ ? staging_->top() : 0, timer_.end()};
   }
+
+  /// Constants that a computation waited for.
+  const std::set<ConstantRange>& late() const { return late_; }
 
  private:
   // A load of constants that may come before its place.
   struct EarlyLoad {
     arch::Operation rest;  // what has not been emitted
     std::uint16_t tag = 0;
+    std::size_t at = 0;     // its place
     std::size_t since = 0;  // the first section that may emit it
     std::ptrdiff_t table = -1;  // the early load that brings its code table
     bool done = false;     // emitted, or about to be
     bool emitted = false;
   };
+  struct Loading {
+    const arch::Operation* op = nullptr;
+    std::ptrdiff_t early = -1;  // its number among the early loads
+  };
+  // A piece of constants in the bounce buffer.
+  struct Pending {
+    Staging::Piece piece;
+    std::uint32_t spm = 0, load = 0;  // load: its number
+  };
 
   void relocate(const SpmPlan& plan) {
     std::map<std::uint32_t, std::ptrdiff_t> last;  // early load into an address
+    std::size_t at = 0;
     for (std::size_t s = 0; s < sections_.size(); ++s)
       for (SectionInstruction& instruction : sections_[s].code) {
         const Section& section = sections_[s];
@@ -64,8 +105,13 @@ class Emitter {
           const std::size_t b = buffer_of(section, address);
           address = static_cast<std::uint32_t>(plan.places[s][b].address + address - section.buffers[b].address);
         });
+        if (std::visit([](const auto& o) { return o.kQueue; }, instruction.op) == arch::Queue::kLoad) {
+          load_order_.push_back(at);
+          loadings_.push_back({&instruction.op, instruction.early_buffer < 0 ? -1 : static_cast<std::ptrdiff_t>(early_.size())});
+        }
+        ++at;
         if (instruction.early_buffer < 0) continue;
-        EarlyLoad load{instruction.op, instruction.tag,
+        EarlyLoad load{instruction.op, instruction.tag, at - 1,
                        plan.places[s][static_cast<std::size_t>(instruction.early_buffer)].since};
         if (const auto* weights = std::get_if<arch::LoadWeights>(&load.rest))
           if (!weights->fixed_code) load.table = last.at(weights->table_addr);
@@ -74,6 +120,16 @@ class Emitter {
         }, load.rest);
         early_.push_back(std::move(load));
       }
+  }
+
+  // The first load from instruction `at` on that is still to come.
+  const arch::Operation* next_load(std::size_t at) const {
+    for (std::size_t i = std::lower_bound(load_order_.begin(), load_order_.end(), at) - load_order_.begin(); i < load_order_.size(); ++i) {
+      const Loading& load = loadings_[i];
+      if (load.early < 0) return load.op;
+      if (!early_[static_cast<std::size_t>(load.early)].done) return &early_[static_cast<std::size_t>(load.early)].rest;
+    }
+    return nullptr;
   }
 
   void emit(const arch::Operation& op, std::uint16_t tag) {
@@ -86,75 +142,228 @@ class Emitter {
     instruction.op = op;
     const std::size_t before = words_.size();
     arch::encode(instruction, words_);
-    timer_.add(op, waits, words_.size() - before);
+    if (instruction.queue() == arch::Queue::kLoad) loads_.push_back(constant_range(op));
+    const auto stall = timer_.add(op, waits, words_.size() - before);
+    if (!stall) return;
+    for (std::uint32_t load = stall->load; load > 0 && timer_.load_end(load) > stall->since; --load)
+      if (const auto& range = loads_[load - 1]) late_.insert(*range);
   }
 
-  // Cycles that DRAM could give to something else before the load queue comes to `next`. Loads complete in order, so
-  // what goes before `next` must be there by the time that its data are needed: when its own operands are free and
-  // the computation queued before it is over.
-  double gap_before(const arch::Operation& next) {
+  // Instruction `at` of the program, or what is left of it.
+  void emit_load(arch::Operation op, std::uint16_t tag, std::size_t at) {
+    if (std::get_if<arch::Store>(&op) && !pending_.empty()) {
+      const double when = std::max({timer_.ready(hazards_.peek(op)), timer_.stores_free(), timer_.dispatched()});
+      while (!pending_.empty() && timer_.load_end(pending_.front().load) <= when) store_first();
+    }
+    // Where loads are rare, there is time before STORES too.
+    if (staging_ && std::get_if<arch::Store>(&op))
+      if (const arch::Operation* next = next_load(at)) copy_in_gap(*next);
+    redirect(op, at);
+    emit(op, tag);
+  }
+
+  // To SRAM, if its bytes are there.
+  void redirect(arch::Operation& op, std::size_t at) {
+    if (!staging_) return;
+    const auto item = staging_->item_of(at);
+    if (!item) return;
+    if (staging_->copying(*item)) finish_copy(*item);
+    staging_->loaded(at);
+    if (!staging_->staged(*item, at)) return;
+    while (std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.piece.item == *item; })) store_first();
+    const auto move = [&](auto& load) {
+      const std::uint64_t from = item_offset(*item);
+      load.mem_offset = staging_->place(*item) + (load.mem_offset - from);
+      load.region = static_cast<std::uint8_t>(arch::Region::kFastArena);
+    };
+    if (auto* weights = std::get_if<arch::LoadWeights>(&op)) move(*weights);
+    if (auto* load = std::get_if<arch::Load>(&op)) move(*load);
+  }
+  std::uint64_t item_offset(std::size_t item) const { return staging_->range(item).offset; }
+
+  // The rest at once: its first bytes are there, and nothing is saved by loading them again.
+  void finish_copy(std::size_t item) {
+    while (const auto piece = staging_->rest(item)) {
+      if (!bounce_free_[section_]) return staging_->give_up(item);
+      if (pending_.size() == Bounce::kSlots) store_first();
+      copy(*piece, piece->rest);
+    }
+  }
+
+  // Cycles that DRAM, or the port to SRAM, could give to something else before the load queue comes to `next`. Loads
+  // complete in order, so what goes before `next` must be there by the time that its data are needed: when its own
+  // operands are free and the computation queued before it is over.
+  double gap_before(const arch::Operation& next, bool sram) {
     if (std::get_if<arch::Store>(&next)) return 0;
     const auto moved = moved_bytes(next, options_.io);
     if (!moved) return 0;
     const double ready = timer_.ready(hazards_.peek(next));
     double latest = std::max(ready, timer_.compute_free() - timer_.duration(*moved));
-    if (!moved->constants) latest = std::max(ready + timer_.duration(*moved), timer_.compute_free());
-    return latest - std::max(timer_.constants_free(), timer_.dispatched());
+    if (moved->constants == sram) latest = std::max(ready + timer_.duration(*moved), timer_.compute_free());
+    return latest - std::max(sram ? timer_.maps_free() : timer_.constants_free(), timer_.dispatched());
   }
 
-  void fill_gap(const arch::Operation& next, std::size_t section) {
+  void fill_gap(const arch::Operation& next) {
     if (!options_.prefetch) return;
     while (first_ < early_.size() && early_[first_].done) ++first_;
-    for (std::size_t i = first_; i < early_.size(); ++i) {
+    bool open[2] = {true, staging_ != nullptr};  // from DRAM, from SRAM
+    for (std::size_t i = first_; i < early_.size() && (open[0] || open[1]); ++i) {
       EarlyLoad& load = early_[i];
       if (load.done) continue;
-      if (load.since > section + kAhead) break;
-      if (load.since > section || (load.table >= 0 && !early_[static_cast<std::size_t>(load.table)].emitted)) continue;
-      const double gap = gap_before(next);
-      if (gap <= 0 || !emit_part(load, gap)) return;
+      if (load.since > section_ + kAhead) break;
+      if (load.since > section_ || (load.table >= 0 && !early_[static_cast<std::size_t>(load.table)].emitted)) continue;
+      bool sram = false;
+      if (staging_)
+        if (const auto item = staging_->item_of(load.at)) {
+          if (staging_->copying(*item)) continue;
+          sram = staging_->staged(*item, load.at);
+        }
+      if (!open[sram]) continue;
+      const double gap = gap_before(next, sram);
+      open[sram] = gap > 0 && emit_part(load, gap, sram);
     }
+    copy_in_gap(next);
+  }
+
+  // Constants to the bounce buffer, as far as `next`, the load that comes next, leaves time.
+  void copy_in_gap(const arch::Operation& next) {
+    if (!staging_ || !bounce_free_[section_]) return;
+    while (pending_.size() < Bounce::kSlots) {
+      const double gap = gap_before(next, false);
+      if (gap <= 0) return;
+      const auto piece = staging_->next(at_);
+      if (!piece || !copy_part(*piece, gap)) return;
+    }
+  }
+
+  // Bytes of constants from `offset` on that the gap has time for: up to the end of a burst of the memory, so that none
+  // is moved twice.
+  std::uint64_t fitting(double gap, std::uint64_t offset) const {
+    const auto burst = static_cast<std::uint64_t>(options_.memory.dram_burst_bytes);
+    const double room = (gap - timer_.occupancy({.bytes = 1})) * options_.memory.dram_bytes_per_cycle;
+    if (room <= 0) return 0;
+    const std::uint64_t end = (offset + static_cast<std::uint64_t>(room)) / burst * burst;
+    return end > offset ? end - offset : 0;
   }
 
   // As much of the load as the gap has time for; false when that is nothing or not all.
-  bool emit_part(EarlyLoad& early, double gap) {
-    const auto moved = moved_bytes(early.rest, options_.io);
+  bool emit_part(EarlyLoad& early, double gap, bool sram) {
+    auto moved = moved_bytes(early.rest, options_.io);
     if (!moved) return false;
+    if (sram) moved->sram = true, moved->constants = false;
     if (timer_.occupancy(*moved) <= gap) {
-      emit(early.rest, early.tag);
-      return early.done = early.emitted = true;
+      early.done = early.emitted = true;
+      emit_load(early.rest, early.tag, early.at);
+      return true;
     }
     auto* load = std::get_if<arch::Load>(&early.rest);
-    if (!load || load->rows != 1 || load->planes != 1) return false;
+    if (sram || !load || load->rows != 1 || load->planes != 1) return false;
     arch::Load piece = *load;
-    const double rate = options_.memory.dram_bytes_per_cycle;
-    const auto burst = static_cast<std::uint64_t>(options_.memory.dram_burst_bytes);
-    const double room = (gap - timer_.occupancy({.bytes = 1})) * rate;
-    if (room < kSmallestPiece) return false;
-    // Ends where a burst of the memory does, so that none is moved twice.
-    const std::uint64_t end = (load->mem_offset + static_cast<std::uint64_t>(room)) / burst * burst;
-    if (end < load->mem_offset + kSmallestPiece / 2 || end >= load->mem_offset + load->row_bytes) return false;
-    piece.row_bytes = static_cast<std::uint32_t>(end - load->mem_offset);
+    const std::uint64_t bytes = fitting(gap, load->mem_offset);
+    if (bytes < kSmallestPiece / 2 || bytes >= load->row_bytes) return false;
+    piece.row_bytes = static_cast<std::uint32_t>(bytes);
     arch::Transfer::imply(piece);
+    if (staging_) staging_->loaded(early.at);
     emit(piece, early.tag);
     load->mem_offset += piece.row_bytes, load->spm_addr += piece.row_bytes, load->row_bytes -= piece.row_bytes;
     arch::Transfer::imply(*load);
     return false;
   }
 
+  // As much of the piece as the gap has time for, to the bounce buffer.
+  bool copy_part(const Staging::Piece& piece, double gap) {
+    std::uint64_t bytes = fitting(gap, piece.from);
+    if (bytes < std::min<std::uint64_t>(piece.rest, kSmallestCopy)) return false;
+    copy(piece, std::min<std::uint64_t>(bytes, piece.rest));
+    return true;
+  }
+  void copy(Staging::Piece piece, std::uint64_t most) {
+    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(bounce_.slot_bytes)));
+    arch::Load load;
+    load.region = static_cast<std::uint8_t>(arch::Region::kConstants);
+    load.traffic = static_cast<std::uint8_t>(arch::Traffic::kWeights);
+    load.mem_offset = piece.from, load.row_bytes = piece.bytes;
+    load.spm_addr = static_cast<std::uint32_t>(bounce_.address + static_cast<std::int64_t>(slot_) * bounce_.slot_bytes);
+    slot_ = (slot_ + 1) % Bounce::kSlots;
+    arch::Transfer::imply(load);
+    emit(load, piece.tag);
+    loads_.back().reset();
+    pending_.push_back({piece, load.spm_addr, static_cast<std::uint32_t>(loads_.size())});
+    staging_->sent(piece);
+  }
+
+  // From the bounce buffer to SRAM.
+  void store_first() {
+    const Pending pending = pending_.front();
+    pending_.pop_front();
+    arch::Store store;
+    store.region = static_cast<std::uint8_t>(arch::Region::kFastArena);
+    store.traffic = static_cast<std::uint8_t>(arch::Traffic::kWeights);
+    store.mem_offset = pending.piece.to, store.row_bytes = pending.piece.bytes, store.spm_addr = pending.spm;
+    arch::Transfer::imply(store);
+    emit(store, pending.piece.tag);
+  }
+  void store_pending() {
+    while (!pending_.empty()) store_first();
+  }
+
   std::vector<Section> sections_;
-  const StreamOptions options_;
+  const StreamOptions& options_;
+  const Bounce bounce_;
+  std::vector<bool> bounce_free_;  // by section
   HazardTracker hazards_;
   StreamTimer timer_;
+  Staging* staging_ = nullptr;
   std::vector<std::uint32_t> words_;
+  std::vector<std::optional<ConstantRange>> loads_;  // by number
+  std::set<ConstantRange> late_;
   std::vector<EarlyLoad> early_;  // in program order
+  std::vector<std::size_t> load_order_;  // all loads: their places
+  std::vector<Loading> loadings_;        // and they
+  std::deque<Pending> pending_;   // at most one a slot, oldest first
   std::size_t first_ = 0;         // none before it is left
+  std::size_t section_ = 0, at_ = 0, slot_ = 0;
 };
+
+// The buffers of the plan, in instructions of the program.
+FastRoom fast_room(const std::vector<Section>& sections, const StreamOptions& options) {
+  std::vector<TakenRoom> taken;
+  for (const LiveBuffer& live : options.live) {
+    std::size_t at = 0;
+    std::optional<std::size_t> begin, end;
+    for (const Section& section : sections) {
+      if (section.action >= live.begin && !begin) begin = at;
+      at += section.code.size();
+      if (section.action <= live.end) end = at;
+    }
+    if (begin && end && *begin <= *end) taken.push_back({*begin, *end, live.offset, live.offset + live.bytes});
+  }
+  return {std::move(taken), options.fast_bytes};
+}
 
 }  // namespace
 
-std::vector<std::uint32_t> emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu,
-                                       const StreamOptions& options) {
-  return Emitter(std::move(sections), npu, options).run();
+std::int64_t staging_bytes(const arch::NpuConfig& npu) { return Bounce::of(npu).bytes(); }
+
+Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options, int passes) {
+  for (Section& section : sections) mark_early_loads(section);
+  Emitter plain(sections, npu, options, 0);
+  Stream best = plain.run(nullptr);
+  if (!options.staging || !options.prefetch) return best;
+  // What is late depends on what else is: once some constants come in time, those behind them hold things up.
+  constexpr double kWorthwhile = 0.995;
+  const FastRoom room = fast_room(sections, options);
+  std::set<ConstantRange> worth = plain.late();
+  for (int pass = 0; pass < passes && !worth.empty(); ++pass) {
+    Staging staging(sections, room, worth);
+    Emitter emitter(sections, npu, options, staging_bytes(npu));
+    Stream stream = emitter.run(&staging);
+    if (stream.cycles < kWorthwhile * best.cycles) best = std::move(stream);
+    const std::size_t before = worth.size();
+    worth.insert(emitter.late().begin(), emitter.late().end());
+    if (worth.size() == before) break;
+  }
+  return best;
 }
 
 }  // namespace deputy::delegate

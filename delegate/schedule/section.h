@@ -25,6 +25,7 @@ struct SectionInstruction {
 struct Section {
   std::vector<SectionBuffer> buffers;  ///< ascending addresses
   std::vector<SectionInstruction> code;
+  std::ptrdiff_t action = 0;           ///< which action of the memory plan it belongs to
 };
 
 /// Calls visit(std::uint32_t& address) for each scratchpad address of an instruction.

@@ -16,8 +16,8 @@ struct Reserved {
 
 class Planner {
  public:
-  Planner(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead)
-      : sections_(sections), spm_(spm_bytes), ahead_(ahead) {}
+  Planner(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead, std::int64_t top_bytes)
+      : sections_(sections), spm_(spm_bytes), ahead_(ahead), kept_free_(top_bytes) {}
 
   SpmPlan run() {
     for (const Section& section : sections_) {
@@ -27,6 +27,7 @@ class Planner {
       early_.push_back(std::move(early));
     }
     for (std::size_t s = 0; s < sections_.size(); ++s) place_own(s);
+    for (const std::int64_t top : top_) plan_.top_free.push_back(top <= spm_ - kept_free_);
     for (std::size_t s = 0; s < sections_.size(); ++s) place_early(s);
     return std::move(plan_);
   }
@@ -62,29 +63,33 @@ class Planner {
     const std::size_t kept = reserved_.size();
     // Each buffer as early as it can be; where that leaves no room for all, all from one section on. From the
     // section itself they always fit: nothing later is placed yet, and nothing earlier is left.
-    if (place_each(s, first)) return;
-    for (std::size_t since = first; since <= s; ++since) {
+    for (const std::int64_t high : {spm_ - kept_free_, spm_}) {
+      if (high == spm_ && kept_free_ > 0) plan_.top_free[s] = false;
       reserved_.resize(kept);
-      bool fits = true;
-      for (std::size_t b = 0; b < count && fits; ++b)
-        if (early_[s][b]) fits = reserve(s, b, since);
-      if (fits) return;
+      if (place_each(s, first, high)) return;
+      for (std::size_t since = high < spm_ ? s : first; since <= s; ++since) {
+        reserved_.resize(kept);
+        bool fits = true;
+        for (std::size_t b = 0; b < count && fits; ++b)
+          if (early_[s][b]) fits = reserve(s, b, since, high);
+        if (fits) return;
+      }
     }
     DEPUTY_CHECK(false, "a section's constants do not fit beside its own buffers");
   }
 
-  bool place_each(std::size_t s, std::size_t first) {
+  bool place_each(std::size_t s, std::size_t first, std::int64_t high) {
     for (std::size_t b = 0; b < sections_[s].buffers.size(); ++b) {
       if (!early_[s][b]) continue;
       std::size_t since = first;
-      while (since <= s && !reserve(s, b, since)) ++since;
+      while (since <= s && !reserve(s, b, since, high)) ++since;
       if (since > s) return false;
     }
     return true;
   }
 
-  // The highest free place from `since` to `s`.
-  bool reserve(std::size_t s, std::size_t b, std::size_t since) {
+  // The highest free place below `high` from `since` to `s`.
+  bool reserve(std::size_t s, std::size_t b, std::size_t since, std::int64_t high) {
     const std::int64_t size = bytes(sections_[s].buffers[b]);
     const std::int64_t floor =
         *std::max_element(top_.begin() + static_cast<std::ptrdiff_t>(since),
@@ -93,7 +98,6 @@ class Planner {
     for (const Reserved& r : reserved_)
       if (r.begin <= s && r.end >= since) taken.emplace_back(r.high, r.low);
     std::sort(taken.rbegin(), taken.rend());
-    std::int64_t high = spm_;
     for (const auto& [other_high, other_low] : taken) {
       if (high - size >= other_high) break;
       high = std::min(high, other_low);
@@ -101,12 +105,15 @@ class Planner {
     if (high - size < floor) return false;
     plan_.places[s][b] = {high - size, since};
     reserved_.push_back({since, s, high - size, high});
+    if (high > spm_ - kept_free_)
+      for (std::size_t i = since; i <= s; ++i) plan_.top_free[i] = false;
     return true;
   }
 
   const std::vector<Section>& sections_;
   const std::int64_t spm_;
   const std::size_t ahead_;
+  const std::int64_t kept_free_;
   std::vector<std::vector<bool>> early_;
   std::vector<std::int64_t> bottom_, top_;  // by section: of its own buffers
   std::vector<Reserved> reserved_;
@@ -115,8 +122,8 @@ class Planner {
 
 }  // namespace
 
-SpmPlan plan_spm(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead) {
-  return Planner(sections, spm_bytes, ahead).run();
+SpmPlan plan_spm(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead, std::int64_t top_bytes) {
+  return Planner(sections, spm_bytes, ahead, top_bytes).run();
 }
 
 }  // namespace deputy::delegate

@@ -61,20 +61,21 @@ double StreamTimer::transfer(std::size_t queue, const MovedBytes& moved, double 
   return end;
 }
 
-void StreamTimer::add(const arch::Operation& op, const Waits& waits, std::size_t words) {
+std::optional<StreamTimer::Stall> StreamTimer::add(const arch::Operation& op, const Waits& waits, std::size_t words) {
   // Commands come over the DRAM's channel, ahead of their use and between other transfers.
   const double fetch = static_cast<double>(words) * 4 / memory_.dram_bytes_per_cycle;
   fetched_ += fetch;
   port_free_[1] += fetch;
   dispatch_ = std::max(dispatch_, fetched_) + npu_.ctrl.decode_cycles;
   const arch::Queue name = std::visit([](const auto& o) { return o.kQueue; }, op);
-  if (name == arch::Queue::kControl) return;
+  if (name == arch::Queue::kControl) return std::nullopt;
   const auto queue = static_cast<std::size_t>(static_cast<int>(name) - static_cast<int>(arch::Queue::kLoad));
   const auto depth = static_cast<std::size_t>(npu_.ctrl.queue_depth), window = static_cast<std::size_t>(npu_.dma.outstanding);
   std::vector<double>& ends = ends_[queue];
   if (ends.size() >= depth) dispatch_ = std::max(dispatch_, starts_[queue][ends.size() - depth]);
 
-  double start = std::max({front_[queue], ready(waits), dispatch_}), end = start;
+  const double before = front_[queue];
+  double start = std::max({before, ready(waits), dispatch_}), end = start;
   if (const auto moved = moved_bytes(op, io_)) {
     if (ends.size() >= window) start = std::max(start, ends[ends.size() - window]);
     end = transfer(queue, *moved, start);
@@ -82,6 +83,10 @@ void StreamTimer::add(const arch::Operation& op, const Waits& waits, std::size_t
     end = front_[queue] = start + static_cast<double>(arch::compute_cost(op, npu_).cycles);
   }
   starts_[queue].push_back(start), ends.push_back(end);
+  if (queue != 1 || waits.load == 0) return std::nullopt;
+  const double since = std::max({before, ready({0, waits.compute, waits.store}), dispatch_});
+  if (since >= start) return std::nullopt;
+  return Stall{since, waits.load};
 }
 
 }  // namespace deputy::delegate

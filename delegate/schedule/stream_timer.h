@@ -32,12 +32,22 @@ class StreamTimer {
   StreamTimer(const arch::NpuConfig& npu, const MemoryEstimate& memory, IoPlacement io = IoPlacement::kArena)
       : npu_(npu), memory_(memory), io_(io) {}
 
-  /// Takes the next instruction of the stream. `words`: its encoded length.
-  void add(const arch::Operation& op, const Waits& waits, std::size_t words);
+  /// A computation that waited for LOADs: since when it could have run without them, and the last of them.
+  struct Stall {
+    double since = 0;
+    std::uint32_t load = 0;  ///< counted from 1
+  };
+  /// Takes the next instruction of the stream. `words`: its encoded length. The stall is a computation's.
+  std::optional<Stall> add(const arch::Operation& op, const Waits& waits, std::size_t words);
 
   /// When a load of constants could be sent, as far as the load queue and its port are concerned, in NPU cycles.
   double constants_free() const { return std::max(front_[0], port_free_[1]); }
   double compute_free() const { return last_end(1); }
+  /// The same for loads from SRAM.
+  double maps_free() const { return std::max(front_[0], port_free_[0]); }
+  /// When a store could start, as far as its queue is concerned.
+  double stores_free() const { return front_[2]; }
+  double load_end(std::uint32_t number) const { return ends_[0][number - 1]; }  ///< counted from 1
   double end() const { return std::max({last_end(0), last_end(1), last_end(2)}); }
   /// When an instruction with these waits could start at the earliest, its queue apart.
   double ready(const Waits& waits) const;

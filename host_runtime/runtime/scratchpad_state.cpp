@@ -59,7 +59,8 @@ std::string ScratchpadState::follow(const arch::Operation& op, std::span<const s
         std::memset(state_.data() + at, kSet, bytes);
         return true;
       });
-  if (const auto* load = std::get_if<arch::Load>(&op); load && !contents.empty()) copy_constants(*load, contents);
+  if (const auto* load = std::get_if<arch::Load>(&op); load && decode) copy_constants(*load, contents);
+  if (const auto* out = std::get_if<arch::Store>(&op); out && decode) store(*out);
   if (const auto* load = std::get_if<arch::LoadWeights>(&op); load && decode) {
     arch::interleave_planes(decoded_, static_cast<int>(load->planes), std::span(value_).subspan(load->spm_addr, load->bytes));
     std::memset(state_.data() + load->spm_addr, kConstant, load->bytes);
@@ -68,6 +69,14 @@ std::string ScratchpadState::follow(const arch::Operation& op, std::span<const s
 }
 
 void ScratchpadState::copy_constants(const arch::Load& l, std::span<const std::uint8_t> contents) {
+  if (contents.empty()) {
+    if (l.rows != 1 || l.planes != 1 || copies_.empty()) return;
+    const std::vector<std::uint8_t> known = copied(l.region, l.mem_offset, l.row_bytes);
+    if (known.empty()) return;
+    std::memcpy(value_.data() + l.spm_addr, known.data(), known.size());
+    std::memset(state_.data() + l.spm_addr, kConstant, known.size());
+    return;
+  }
   for (std::uint64_t plane = 0; plane < l.planes; ++plane)
     for (std::uint64_t row = 0; row < l.rows; ++row) {
       const std::uint64_t from = l.mem_offset + plane * l.mem_plane_stride + row * l.mem_row_stride;
@@ -77,8 +86,45 @@ void ScratchpadState::copy_constants(const arch::Load& l, std::span<const std::u
     }
 }
 
+// The memory side as its whole extent.
+void ScratchpadState::store(const arch::Store& s) {
+  const std::uint64_t begin = s.mem_offset, end = begin + (s.planes - 1) * std::uint64_t{s.mem_plane_stride} +
+                                                  (s.rows - 1) * std::uint64_t{s.mem_row_stride} + s.row_bytes;
+  auto it = copies_.lower_bound({s.region, begin});
+  if (it != copies_.begin())
+    if (const auto before = std::prev(it); before->first.first == s.region && before->first.second + before->second.size() > begin)
+      it = before;
+  while (it != copies_.end() && it->first.first == s.region && it->first.second < end) it = copies_.erase(it);
+  const auto first = state_.begin() + s.spm_addr;
+  if (s.rows != 1 || s.planes != 1 || std::any_of(first, first + s.row_bytes, [](std::uint8_t state) { return state != kConstant; }))
+    return;
+  const auto value = value_.begin() + s.spm_addr;
+  copies_.emplace(std::pair(std::uint32_t{s.region}, begin), std::vector<std::uint8_t>(value, value + s.row_bytes));
+}
+
+std::vector<std::uint8_t> ScratchpadState::copied(std::uint32_t region, std::uint64_t begin, std::uint64_t bytes) const {
+  std::vector<std::uint8_t> out;
+  auto it = copies_.upper_bound({region, begin});
+  if (it == copies_.begin()) return {};
+  for (--it; out.size() < bytes; ++it) {
+    const std::uint64_t at = begin + out.size();
+    if (it == copies_.end() || it->first.first != region || it->first.second > at) return {};
+    const std::uint64_t skipped = at - it->first.second;
+    if (skipped >= it->second.size()) return {};
+    const std::uint64_t count = std::min(bytes - out.size(), it->second.size() - skipped);
+    const auto from = it->second.begin() + static_cast<std::ptrdiff_t>(skipped);
+    out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(count));
+  }
+  return out;
+}
+
 std::string ScratchpadState::load_weights(const arch::LoadWeights& l, std::span<const std::uint8_t> contents) {
-  if (contents.empty()) return "decodes a stream that is not constant";
+  std::vector<std::uint8_t> copy;
+  if (contents.empty()) {
+    copy = copied(l.region, l.mem_offset, l.stream_bytes);
+    if (copy.empty()) return "decodes a stream that is not constant";
+  }
+  const std::span<const std::uint8_t> stream = contents.empty() ? copy : contents.subspan(l.mem_offset, l.stream_bytes);
   arch::CodeLengths code = arch::fixed_code();
   if (!l.fixed_code) {
     const auto first = state_.begin() + l.table_addr;
@@ -89,7 +135,7 @@ std::string ScratchpadState::load_weights(const arch::LoadWeights& l, std::span<
   arch::WeightDecoder decoder;
   arch::CodeFault fault = decoder.set_code(code);
   decoded_.resize(l.bytes);
-  if (fault == arch::CodeFault::kNone) fault = decoder.decode(contents.subspan(l.mem_offset, l.stream_bytes), decoded_);
+  if (fault == arch::CodeFault::kNone) fault = decoder.decode(stream, decoded_);
   return fault == arch::CodeFault::kNone ? std::string() : std::string(arch::code_fault_text(fault));
 }
 

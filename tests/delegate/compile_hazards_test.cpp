@@ -65,7 +65,7 @@ TEST_CASE("a copy that exceeds the instruction's fields is cut into several") {
   // 70000 rows of 2 bytes, 3 bytes apart: more rows than the field holds.
   builder.load({arch::Region::kFastArena, 0}, spm, Box::dense(1, 70000, 2, 0, 3),
                arch::Traffic::kFeatureMap);
-  const auto program = test::decode_program(builder.finish());
+  const auto program = test::decode_program(builder.finish().words);
   REQUIRE(program.size() == 3);
   std::vector<std::uint8_t> memory(210000);
   for (std::size_t i = 0; i < memory.size(); ++i)

@@ -156,3 +156,35 @@ TEST_CASE("what passes after random changes still stays inside its memory") {
   }
   CHECK(passed > 50);
 }
+
+TEST_CASE("a LOADW may decode what a STORE has copied from the constants, until something else is written there") {
+  ProgramLimits l = limits();
+  const std::vector<std::uint8_t> constants(1000, 0);
+  l.contents[0] = constants;
+  const auto problem = [&](const Stream& s) {
+    const auto result = verify_program(s.words, l, "m.dpx, program 0");
+    return result.ok() ? std::string() : result.error().text();
+  };
+  // A stream of zeros decodes or not; the same must be said of its copy.
+  const auto load = [](std::uint32_t region, std::uint64_t at) {
+    return arch::LoadWeights{.mem_offset = at, .stream_bytes = 60, .spm_addr = 512, .region = region, .bytes = 8, .fixed_code = 1};
+  };
+  Stream direct;
+  direct.add(load(0, 100)).add(arch::End{});
+  const auto copying = [&](std::uint32_t second) {
+    Stream s;
+    s.add(transfer<arch::Load>(0, 100, 32)).add(transfer<arch::Load>(0, 132, 28, 32));
+    s.add(transfer<arch::Store>(1, 700, 32)).add(transfer<arch::Store>(1, 732, second, 32));
+    return s;
+  };
+  Stream copied = copying(28);
+  copied.add(load(1, 700)).add(arch::End{});
+  const auto after = [](const std::string& text) { return text.empty() ? text : text.substr(text.find("LOADW")); };
+  CHECK(after(problem(copied)) == after(problem(direct)));
+  Stream partly = copying(27);
+  partly.add(load(1, 700)).add(arch::End{});
+  CHECK_THAT(problem(partly), Catch::Contains("not constant"));
+  Stream overwritten = copying(28);
+  overwritten.add(transfer<arch::Load>(1, 0, 8, 64)).add(transfer<arch::Store>(1, 710, 8, 64)).add(load(1, 700)).add(arch::End{});
+  CHECK_THAT(problem(overwritten), Catch::Contains("not constant"));
+}
