@@ -22,6 +22,7 @@
 #include "soc/intc.h"
 #include "soc/interconnect.h"
 #include "soc/iommu.h"
+#include "soc/progress_bound.h"
 #include "soc/queue_manager.h"
 #include "soc/sensor.h"
 #include "soc/sram.h"
@@ -73,6 +74,7 @@ struct Board : sc_core::sc_module {
   QueueManager npu_queue, dma_queue;
   EccUnit ecc;
   Sensor sensor;
+  std::uint64_t masters = 0, translated_masters = 0;
   std::optional<HostCache> cache;  ///< only when it is not coherent
   std::optional<sim::FaultInjector> injector;  ///< only when something is planned
   sim::BusInitiator host_bus;
@@ -121,6 +123,7 @@ struct Board : sc_core::sc_module {
     translated(arch::IommuInitiator::kNpuStore, 4, npu.store_port);
     initiator("iommu", 1, iommu.walker.socket);
     initiator("sensor", 0, sensor.writer.socket);  // last: the order of those before decides ties
+    DEPUTY_CHECK(masters == kBusMasters && translated_masters == kTranslatedMasters, "bounds count other bus masters than there are");
     npu.on_interrupt(line(arch::IrqLine::kNpu));
     sram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
     dram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
@@ -163,11 +166,13 @@ struct Board : sc_core::sc_module {
 
   template <class Socket>
   void initiator(const char* name, int priority, Socket& socket) {
+    ++masters;
     noc.add_initiator(name, priority);
     socket.bind(noc.targets);
   }
   // An engine's bus master: its accesses pass the IOMMU.
   void translated(arch::IommuInitiator master, int priority, sim::BusInitiator& bus) {
+    ++masters, ++translated_masters;
     noc.add_initiator(bus.name(), priority);
     iommu.attach(master, bus, noc.targets);
   }

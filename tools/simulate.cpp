@@ -48,12 +48,11 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
 }
 
 host_runtime::BoardTimes board_times(const soc::SocConfig& soc, bool isolation) {
-  constexpr std::uint64_t kInitiators = 9;
   host_runtime::BoardTimes out;
   out.host = soc.host;
   if (soc.power.host.gating)  // it takes interrupts that much later
     out.host.interrupt_entry += static_cast<std::int32_t>(soc.power.host.wake_us * soc.host.clock_mhz) + 1;
-  const auto longest = isolation ? soc::longest_translated_ps(soc, kInitiators) : soc::longest_chunk_ps(soc, kInitiators);
+  const auto longest = isolation ? soc::longest_translated_ps(soc) : soc::longest_chunk_ps(soc);
   // By priority others may go first without end; then the runtime's own assumption holds.
   if (longest) out.transaction_ps = *longest;
   return out;
