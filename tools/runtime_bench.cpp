@@ -71,12 +71,10 @@ class Stream {
     host_runtime::SubmitOptions submit;
     switch (movement_) {
       case Movement::kCopy:
-        ring_.acquire_for_cpu(n);
         DEPUTY_TRY(frame(n).input(0).copy_from(ring_.buffer(n), kOffsetBinary));
         ring_.release(n);
         break;
       case Movement::kMap:
-        ring_.acquire_for_cpu(n);
         DEPUTY_TRY(convert_in_place(ring_.buffer(n)));
         DEPUTY_TRY(frame(n).bind_input(0, ring_.buffer(n)));
         break;

@@ -65,15 +65,7 @@ bool Inference::advance() {
 }
 
 // What the inference waits for is over; an engine would wait by itself.
-bool Inference::host_may_start() {
-  for (Fence& fence : task_.waits) {
-    device_.refresh(fence);
-    if (fence.pending()) device_.arm(fence);
-    device_.refresh(fence);
-    if (fence.pending()) return false;
-  }
-  return true;
-}
+bool Inference::host_may_start() { return over_for_host(device_, task_.waits); }
 
 bool Inference::advance_npu() {
   if (job_) return job_over();
@@ -106,6 +98,7 @@ bool Inference::advance_npu() {
   entry.signal[0] = point(*task_.timeline, last ? task_.last_value : task_.last_value - kValues + ++jobs_);
   if (!set_waits(task_.waits, entry).empty()) return host_may_start();
   step_start_ps_ = device_.port().now_ps();
+  if (last) publish_outputs();
   for (const auto* ranges : {&program.reads, &program.writes})
     for (const RegionRange& r : *ranges)
       device_.space().coherence.before_engine(task_.memory->address(r), r.end - r.begin);
@@ -176,6 +169,12 @@ void Inference::run_host(std::uint32_t step) {
   step_done();
 }
 
+// Before the end is signalled: an engine may have been waiting for it since before the CPU wrote an output, and reads
+// the memory as soon as it is told.
+void Inference::publish_outputs() {
+  for (const Buffer& output : task_.outputs) output.before_engine();
+}
+
 void Inference::step_done() {
   record_.steps.push_back({step_, step_start_ps_, device_.port().now_ps()});
   step_start_ps_ = device_.port().now_ps();
@@ -187,7 +186,10 @@ void Inference::complete() {
   if (std::ranges::any_of(task_.inputs, [](const Buffer& b) { return b.undefined(); }))
     return fail(undefined_input("inference"), arch::SyncFailure::kUpstream);
   for (Buffer& output : task_.outputs) output.set_undefined(false);
-  if (task_.timeline && !engine_signalled_) device_.sync().signal(*task_.timeline, task_.last_value);
+  if (task_.timeline && !engine_signalled_) {
+    publish_outputs();
+    device_.sync().signal(*task_.timeline, task_.last_value);
+  }
   record_.end_ps = device_.port().now_ps();
   fence_.reach();
 }

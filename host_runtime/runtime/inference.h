@@ -78,6 +78,7 @@ class Inference final : public HostWork {
   bool job_over();
   void run_on_cpu(std::uint32_t program);
   void run_host(std::uint32_t step);
+  void publish_outputs();
   void step_done();
   void restart();
   void complete();

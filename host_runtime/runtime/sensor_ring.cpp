@@ -12,6 +12,7 @@ base::Result<std::unique_ptr<SensorRing>> SensorRing::start(Device& device, cons
   DEPUTY_ASSIGN(Buffer ring, Buffer::make(device.space(), options.kind, stride * options.frames, align));
   for (std::uint32_t i = 0; i < options.frames; ++i) {
     DEPUTY_ASSIGN(out->slots_.emplace_back(), ring.view(i * stride, options.frame_bytes));
+    hand_over(out->slots_.back());
   }
   DEPUTY_ASSIGN(out->timeline_, device.create_timeline());
   out->started_ = true;
@@ -28,7 +29,7 @@ SensorRing::~SensorRing() {
 }
 
 void SensorRing::release(std::uint64_t n) {
-  buffer(n).before_engine();
+  for (; released_ <= n; ++released_) hand_over(buffer(released_));
   driver_.release(static_cast<std::uint32_t>(n + 1));
 }
 

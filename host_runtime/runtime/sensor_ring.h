@@ -32,14 +32,14 @@ class SensorRing {
   /// Where frame n is or will be, until release(n).
   Buffer& buffer(std::uint64_t n) { return slots_[n % slots_.size()]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(slots_.size()); }
-  /// Before the CPU touches frame n, whose fence is over: it was written behind the caches' back.
-  void acquire_for_cpu(std::uint64_t n) { buffer(n).after_engine_write(); }
   /// Frame n and all before it are the sensor's again. Takes the time of a register write, and of cleaning what the
   /// CPU wrote there.
   void release(std::uint64_t n);
   std::uint32_t dropped() { return driver_.dropped(); }
 
  private:
+  /// The sensor writes there behind the cache's back: whoever lets the CPU read it next invalidates first.
+  static void hand_over(const Buffer& slot) { slot.before_engine(), slot.after_engine_write(); }
   explicit SensorRing(Device& device) : device_(device), intc_(device.port()), driver_(device.port(), intc_) {}
 
   Device& device_;
@@ -47,6 +47,7 @@ class SensorRing {
   SensorDriver driver_;
   std::uint8_t timeline_ = 0;
   bool started_ = false;
+  std::uint64_t released_ = 0;  ///< frames before this one are the sensor's
   std::vector<Buffer> slots_;
 };
 

@@ -25,6 +25,16 @@ const Fence* failed_fence(std::span<const Fence> fences) {
   return nullptr;
 }
 
+bool over_for_host(Device& device, std::span<Fence> fences) {
+  for (Fence& fence : fences) {
+    device.refresh(fence);
+    if (fence.pending()) device.arm(fence);
+    device.refresh(fence);  // it may have been reached before it was armed
+    if (fence.pending()) return false;
+  }
+  return true;
+}
+
 base::Error upstream_error(const Fence& fence) {
   base::Error error = fence.error();
   error.message = "what it waited for failed: " + (error.where.empty() ? "" : error.where + ": ") + error.message;

@@ -16,6 +16,8 @@ class Device;
 std::vector<Fence> set_waits(std::span<const Fence> fences, arch::QueueEntry& entry);
 /// The first failed one, or nullptr.
 const Fence* failed_fence(std::span<const Fence> fences);
+/// The host may do what waits for these: all are over. False makes it wake up when they are.
+bool over_for_host(Device& device, std::span<Fence> fences);
 /// An error for work that was not done because this fence failed.
 base::Error upstream_error(const Fence& fence);
 /// The same for a job that the engine did not run because one of its waits failed, as it says.

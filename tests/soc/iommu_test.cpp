@@ -360,6 +360,7 @@ TEST_CASE("tables that cannot be walked fault: none, outside memory, at register
     h.submit(Host::kDma, 0, plain);
     settle(h, Host::kDma, 0);
     CHECK_FALSE(take_fault(h).has_value());
+    h.port.invalidate(h.dram.address + 0x9000, 512);
     CHECK(std::memcmp(h.dram.host, h.dram.host + 0x9000, 512) == 0);
     h.port.write32(arch::kIommuBase + iommu::kControl, 0);
     h.submit(Host::kDma, 0, plain);

@@ -243,7 +243,10 @@ TEST_CASE("what one isolated context leaves in the scratchpad another cannot rea
         memory[c].after_engine_write();
         return {};
       };
-      const auto first = [&](std::size_t c) { return Bytes(memory[c].host(), memory[c].host() + kBytes); };
+      const auto first = [&](std::size_t c) {
+        const auto all = memory[c].read();
+        return Bytes(all->begin(), all->begin() + kBytes);
+      };
       DEPUTY_TRY(run(0, load(kBytes)));
       DEPUTY_TRY(memory[0].write(none));
       DEPUTY_TRY(run(0, store(kBytes)));  // its own bytes are still there
