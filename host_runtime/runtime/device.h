@@ -143,6 +143,11 @@ class Device {
   /// Every recovery step taken, in order.
   const std::vector<RecoveryEvent>& recovery_events() const { return events_; }
 
+  /// Copies that the CPU did in the DMA engine's place.
+  std::uint64_t copies_by_cpu() const { return copies_by_cpu_; }
+  /// One more, and why; for the work itself.
+  void count_copy_by_cpu(const std::string& why);
+
   /// Everything that is in flight now is over after this time, recovered, degraded or failed, if what it waits for is
   /// in flight here, too, and nothing more of the same or a higher priority is submitted (docs/recovery.md).
   std::uint64_t bound_ps();
@@ -207,7 +212,7 @@ class Device {
   std::shared_ptr<Context> default_context_;
   std::vector<std::uint8_t> retired_;
   std::vector<RecoveryEvent> events_;
-  std::uint64_t next_watch_ps_ = 0;
+  std::uint64_t next_watch_ps_ = 0, copies_by_cpu_ = 0;
   bool started_ = false, testing_ = false;
 };
 

@@ -52,6 +52,11 @@ void Device::note(RecoveryStep step, const Engine& e, std::string what) {
   events_.push_back({port_.now_ps(), step, engine_name(e.id), std::move(what)});
 }
 
+void Device::count_copy_by_cpu(const std::string& why) {
+  ++copies_by_cpu_;
+  note(RecoveryStep::kToCpu, dma_engine_, why);
+}
+
 // The ring has halted at its head entry.
 void Device::recover(Engine& e, std::uint32_t ring, base::Error error, std::optional<std::uint32_t> tag) {
   const std::shared_ptr<Job> job = e.jobs[ring].front();
@@ -73,6 +78,7 @@ void Device::recover(Engine& e, std::uint32_t ring, base::Error error, std::opti
     case RecoveryStep::kResetEngine:
       return reset(e);
     case RecoveryStep::kGiveUp:
+    case RecoveryStep::kToCpu:
       return count_given_up(e);
   }
 }

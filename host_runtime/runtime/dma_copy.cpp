@@ -54,11 +54,31 @@ JobLimits DmaCopy::limits() const {
 
 std::uint64_t DmaCopy::bound_ps() const {
   std::uint64_t out = job_bound_ps(device_.options(), limits()) + host_bound_ps(device_.options().board, {}, 2 * from_.bytes());
-  if (device_.options().recovery.unhealthy_after != 0) out += job_bound_ps(device_.options(), self_test_limits());
+  const RecoveryPolicy& policy = device_.options().recovery;
+  if (policy.unhealthy_after != 0) out += job_bound_ps(device_.options(), self_test_limits());
+  const arch::HostWork copy[] = {{CpuKernel::kCopy, from_.bytes()}};
+  if (policy.cpu_fallback) out += host_bound_ps(device_.options().board, copy, 2 * from_.bytes());
   return out;
 }
 
+void DmaCopy::give_up(const Error& error) {
+  if (!device_.options().recovery.cpu_fallback) return end(error);
+  by_cpu_ = true;
+  device_.count_copy_by_cpu(error.message);
+}
+
+bool DmaCopy::advance_on_cpu() {
+  if (const Fence* failed = failed_fence(waits_)) return end(upstream_error(*failed)), true;
+  if (!over_for_host(device_, waits_)) return false;
+  Buffer to = *to_.view(0, from_.bytes());
+  if (const base::Status copied = to.copy_from(from_); !copied.ok()) return end(copied.error()), true;
+  to.before_engine();  // one may have been waiting for the signal
+  device_.sync().signal(fence_.timeline(), fence_.value());
+  return end(std::nullopt), true;
+}
+
 void DmaCopy::end(std::optional<Error> error) {
+  if (!error && from_.undefined()) error = undefined_input("dma");
   if (error) {
     to_.set_undefined(true);
     if (device_.sync().failure(fence_.timeline()) == arch::SyncFailure::kNone)
@@ -72,16 +92,22 @@ void DmaCopy::end(std::optional<Error> error) {
 }
 
 bool DmaCopy::advance() {
+  if (by_cpu_) return advance_on_cpu();
   if (job_) {
     if (job_->state == Job::State::kQueued) return false;
     to_.after_engine_write();
-    if (job_->state == Job::State::kFinished) return end(std::nullopt), true;
-    if (job_->state == Job::State::kFailed) return end(*job_->error), true;
+    if (job_->state == Job::State::kFinished) {
+      // Whether its source is defined, the work that wrote it says.
+      if (!over_for_host(device_, waits_)) return false;
+      const Fence* failed = failed_fence(waits_);
+      return end(failed ? std::optional(upstream_error(*failed)) : std::nullopt), true;
+    }
+    if (job_->state == Job::State::kFailed) return give_up(*job_->error), true;
     return end(upstream_error(device_, waits_, "dma")), true;
   }
   if (const Fence* failed = failed_fence(waits_)) return end(upstream_error(*failed)), true;
   if (!device_.healthy(EngineId::kDma))
-    return end(Error{ErrorKind::kHardwareFault, "dma", "the engine is out of service", ""}), true;
+    return give_up({ErrorKind::kHardwareFault, "dma", "the engine is out of service", ""}), true;
   arch::QueueEntry entry;
   entry.kind = static_cast<std::uint8_t>(arch::EntryKind::kJob);
   entry.address = descriptor_.address();

@@ -1,4 +1,5 @@
-// A copy by the DMA engine as work in flight: its descriptor, its job, its fence.
+// A copy by the DMA engine as work in flight: its descriptor, its job, its fence. When the engine has given it up and the
+// policy degrades to the CPU, the CPU copies.
 #pragma once
 
 #include <memory>
@@ -25,6 +26,8 @@ class DmaCopy final : public HostWork {
   DmaCopy(Device& device, std::shared_ptr<Context> context, Buffer to, Buffer from)
       : device_(device), context_(std::move(context)), to_(std::move(to)), from_(std::move(from)) {}
   JobLimits limits() const;
+  void give_up(const base::Error& error);
+  bool advance_on_cpu();
   void end(std::optional<base::Error> error);
 
   Device& device_;
@@ -34,6 +37,7 @@ class DmaCopy final : public HostWork {
   std::vector<Fence> waits_;
   std::shared_ptr<Job> job_;
   Fence fence_;
+  bool by_cpu_ = false;
 };
 
 }  // namespace deputy::host_runtime

@@ -14,6 +14,8 @@ const char* recovery_step_name(RecoveryStep step) {
       return "reset engine";
     case RecoveryStep::kGiveUp:
       return "give up";
+    case RecoveryStep::kToCpu:
+      return "to CPU";
   }
   DEPUTY_CHECK(false, "unknown recovery step");
 }

@@ -4,6 +4,7 @@
 //   restart ring   its context begins afresh: ring and address space are set up again
 //   reset engine   and every ring in front of it; innocent jobs are given to it again
 //   give up        the job has failed; whoever pushed it may compute its part on the CPU
+//   to CPU         a copy that the DMA engine gave up is the CPU's
 //
 // A job that has overwritten its own operands is not run again by itself: its owner starts it from inputs that
 // are whole (Job::State::kFailed), after the same step has been taken for the engine.
@@ -15,13 +16,13 @@
 
 namespace deputy::host_runtime {
 
-enum class RecoveryStep : std::uint8_t { kRetry, kRestartRing, kResetEngine, kGiveUp };
+enum class RecoveryStep : std::uint8_t { kRetry, kRestartRing, kResetEngine, kGiveUp, kToCpu };
 const char* recovery_step_name(RecoveryStep step);
 
 struct RecoveryPolicy {
   int retries = 0;
   bool restart_ring = false, reset_engine = false;
-  bool cpu_fallback = false;         ///< an executable's fallback programs take over (compile with fallback)
+  bool cpu_fallback = false;         ///< an executable's fallback programs take over (compile with fallback), and copies
   /// Jobs given up in a row after which an engine is taken out of service; 0: never.
   int unhealthy_after = 0;
   std::uint64_t readmit_after_ps = 0;  ///< then the self-test decides whether it comes back
