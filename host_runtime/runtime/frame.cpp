@@ -28,8 +28,10 @@ ModelFrame::~ModelFrame() {
   if (timeline_) device_.retire_timeline(*timeline_);
 }
 
-// The tensor's place in the arenas; they live as long as the frame.
+// The tensor's own memory, or its place in the arenas, which live as long as the frame.
 Buffer ModelFrame::buffer_of(std::uint32_t tensor) {
+  const arch::PlacedTensor& t = model_.executable.tensors[tensor];
+  if (external(tensor)) return *memory_.own_external(t.region).view(t.offset, static_cast<std::uint64_t>(t.desc.bytes()));
   const MemoryTouch touch = memory_.touch(tensor, false);
   return Buffer::import(device_.space(), {touch.address, touch.bytes, touch.bytes ? memory_.view(tensor).data : nullptr});
 }
@@ -73,7 +75,28 @@ base::Status ModelFrame::bind(std::uint32_t tensor, Buffer& slot, const Buffer& 
   DEPUTY_ASSIGN(bound_[static_cast<std::size_t>(model_.executable.tensors[tensor].region)],
                 Mapping::make(context_->space(), buffer.address(), wanted.bytes, true));
   DEPUTY_ASSIGN(slot, buffer.view(0, wanted.bytes));
-  memory_.bind(model_.executable.tensors[tensor].region, slot.exported());
+  memory_.bind_external(model_.executable.tensors[tensor].region, slot.exported());
+  return {};
+}
+
+// What is written lies apart from everything else that is bound: the compiler has counted on it.
+base::Status ModelFrame::bindings_apart() const {
+  const auto& exe = model_.executable;
+  const auto overlap = [](const Buffer& a, const Buffer& b) {
+    return a.address() < b.address() + b.bytes() && b.address() < a.address() + a.bytes();
+  };
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const arch::PlacedTensor& output = exe.tensors[exe.outputs[o]];
+    if (!external(exe.outputs[o])) continue;
+    const auto apart = [&](std::uint32_t id, const Buffer& other) -> base::Status {
+      const arch::PlacedTensor& t = exe.tensors[id];
+      if (!external(id) || t.region == output.region || !overlap(outputs_[o], other)) return {};
+      return Error{ErrorKind::kInput, fmt::format("tensor '{}'", output.desc.name),
+                   fmt::format("its buffer overlaps that of '{}'", t.desc.name), "bind buffers that lie apart"};
+    };
+    for (std::size_t i = 0; i < inputs_.size(); ++i) DEPUTY_TRY(apart(exe.inputs[i], inputs_[i]));
+    for (std::size_t i = 0; i < o; ++i) DEPUTY_TRY(apart(exe.outputs[i], outputs_[i]));
+  }
   return {};
 }
 
@@ -113,6 +136,7 @@ base::Status ModelFrame::run_fallback(std::uint32_t program) {
 base::Result<Fence> ModelFrame::submit(const SubmitOptions& options) {
   const RuntimeGuard guard(device_.space().lock);
   if (!idle()) return Error{ErrorKind::kBusy, model_.executable.model_name, "the frame is in flight", "wait for its fence"};
+  DEPUTY_TRY(bindings_apart());
   // What it waits for may write them.
   for (const Buffer& input : inputs_)
     if (options.waits.empty() && input.undefined())

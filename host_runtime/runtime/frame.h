@@ -38,6 +38,7 @@ class ModelFrame final : public Session::Frame {
   ModelFrame(Device& device, const LoadedModel& model, std::shared_ptr<Context> context)
       : device_(device), model_(model), context_(std::move(context)) {}
   base::Status bind(std::uint32_t tensor, Buffer& slot, const Buffer& buffer);
+  base::Status bindings_apart() const;
   Buffer buffer_of(std::uint32_t tensor);
   bool external(std::uint32_t tensor) const;
   void save_inputs();

@@ -192,21 +192,20 @@ bool LoadedModel::arenas_shareable() const {
 base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& model, const ModelMemory* shared) {
   ModelMemory out;
   out.model_ = &model;
-  const auto map = [&](const SharedBuffer& b) -> base::Status {
+  const auto map = [&](const auto& b, Mapping& mapping) -> base::Status {
     if (!model.context) return {};
-    DEPUTY_ASSIGN(out.mappings_.emplace_back(), Mapping::make(model.context->space(), b.address(), b.bytes(), true));
+    DEPUTY_ASSIGN(mapping, Mapping::make(model.context->space(), b.address(), b.bytes(), true));
     return {};
   };
   const auto memory = [](const SharedBuffer& b) { return SharedMemory{b.address(), b.bytes(), b.host()}; };
   out.bind(Region::kConstants, memory(model.constants));
-  // Until the caller binds memory of its own.
   for (const arch::ExternalRegion& region : model.executable.externals) {
     const bool sram = region.memory == arch::ExternalMemory::kSram;
-    DEPUTY_ASSIGN(auto buffer, device.allocate(sram ? MemoryKind::kSram : MemoryKind::kDram, region.bytes,
-                                               std::max<std::uint64_t>(region.align, kBufferAlign)));
-    DEPUTY_TRY(map(buffer));
-    out.bind(arch::external_region(static_cast<int>(out.external_.size())), memory(buffer));
-    out.external_.push_back(std::move(buffer));
+    External& own = out.external_.emplace_back();
+    DEPUTY_ASSIGN(own.buffer, Buffer::make(device.space(), sram ? MemoryKind::kSram : MemoryKind::kDram, region.bytes,
+                                           std::max<std::uint64_t>(region.align, kBufferAlign)));
+    DEPUTY_TRY(map(own.buffer, own.mapping));
+    out.bind(arch::external_region(static_cast<int>(out.external_.size()) - 1), own.buffer.exported());
   }
   if (shared) {
     for (const Region region : {Region::kFastArena, Region::kSlowArena})
@@ -215,7 +214,7 @@ base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& m
   }
   DEPUTY_ASSIGN(out.fast_, device.allocate(MemoryKind::kSram, model.executable.fast_arena_bytes, kBufferAlign));
   DEPUTY_ASSIGN(out.slow_, device.allocate(MemoryKind::kDram, model.executable.slow_arena_bytes, kBufferAlign));
-  for (const SharedBuffer* arena : {&out.fast_, &out.slow_}) DEPUTY_TRY(map(*arena));
+  for (const SharedBuffer* arena : {&out.fast_, &out.slow_}) DEPUTY_TRY(map(*arena, out.mappings_.emplace_back()));
   out.bind(Region::kFastArena, memory(out.fast_));
   out.bind(Region::kSlowArena, memory(out.slow_));
   return out;

@@ -58,7 +58,7 @@ class ModelMemory {
  public:
   ModelMemory() = default;
   /// Arenas of its own, or those of `shared`; external regions of its own, in the memory
-  /// they were compiled for. The model must outlive this.
+  /// they were compiled for, until the caller binds others. The model must outlive this.
   static base::Result<ModelMemory> make(Device& device, const LoadedModel& model, const ModelMemory* shared);
 
   struct RegionMemory {
@@ -70,8 +70,14 @@ class ModelMemory {
   std::uint64_t address(const RegionRange& range) const {
     return region(static_cast<arch::Region>(range.region)).address + range.begin;
   }
-  void bind(arch::Region region, const SharedMemory& memory) {
-    regions_[static_cast<std::size_t>(region)] = {memory.address, memory.bytes, memory.host};
+  /// An external region in the caller's memory; its own is given back.
+  void bind_external(arch::Region region, const SharedMemory& memory) {
+    bind(region, memory);
+    external_[static_cast<std::size_t>(arch::external_index(region))] = {};
+  }
+  /// Its own memory for an external region that nobody has bound.
+  const Buffer& own_external(arch::Region region) const {
+    return external_[static_cast<std::size_t>(arch::external_index(region))].buffer;
   }
 
   /// desc and bytes of a tensor; data is null for one without storage.
@@ -80,9 +86,17 @@ class ModelMemory {
   MemoryTouch touch(std::uint32_t tensor, bool write) const;
 
  private:
+  void bind(arch::Region region, const SharedMemory& memory) {
+    regions_[static_cast<std::size_t>(region)] = {memory.address, memory.bytes, memory.host};
+  }
+
   const LoadedModel* model_ = nullptr;
   SharedBuffer fast_, slow_;
-  std::vector<SharedBuffer> external_;  ///< by external region
+  struct External {
+    Buffer buffer;
+    Mapping mapping;
+  };
+  std::vector<External> external_;  ///< by external region
   std::vector<Mapping> mappings_;
   std::array<RegionMemory, arch::kRegionCount> regions_;
 };
