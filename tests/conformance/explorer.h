@@ -27,7 +27,7 @@ struct Exploration {
 };
 
 /// All orders on the reference device; at most `most` runs.
-Exploration explore_fake(const Scenario& scenario, const sim::FaultPlan& faults = {}, std::size_t most = 3000);
+Exploration explore_fake(const Scenario& scenario, const sim::FaultPlan& faults = {}, std::size_t most = 5000);
 /// Latencies varied on the board, on top of `faults`.
 Exploration explore_tlm(const Scenario& scenario, const sim::FaultPlan& faults = {});
 

@@ -32,6 +32,8 @@ class Tlm final : public PortUnderTest {
         return "HEAD begins at 0 and only finished entries move it: 2^32 of them would take days";
       case Capability::kCountsMemory:
         return "the port keeps its heap to itself";
+      case Capability::kSensor:
+        return "";
     }
     DEPUTY_CHECK(false, "unknown capability");
   }
@@ -49,7 +51,9 @@ class Tlm final : public PortUnderTest {
 class Fake final : public PortUnderTest {
  public:
   const char* name() const override { return "fake"; }
-  std::string lacks(Capability) const override { return ""; }
+  std::string lacks(Capability capability) const override {
+    return capability == Capability::kSensor ? "nothing brings frames to it" : "";
+  }
   std::string lacks(sim::FaultKind kind) const override {
     const auto has = test::ReferenceDevice::faults_it_has();
     if (std::ranges::find(has, kind) != has.end()) return "";

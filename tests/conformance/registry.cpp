@@ -47,6 +47,8 @@ const char* capability_name(Capability capability) {
       return "preset ring counters";
     case Capability::kCountsMemory:
       return "count of allocations";
+    case Capability::kSensor:
+      return "sensor";
   }
   DEPUTY_CHECK(false, "unknown capability");
 }
@@ -95,7 +97,7 @@ Registrar::Registrar(const char* name, void (*body)(PortUnderTest&), const char*
 
 TEST_CASE("every case runs on every port, or the port says why not") {
   using namespace deputy::conformance;
-  CHECK(cases().size() >= 30);
+  CHECK(cases().size() >= 55);
   CHECK(ports().size() >= 2);
   for (const Case& c : cases()) {
     std::size_t skipped = 0;

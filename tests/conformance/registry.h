@@ -17,6 +17,7 @@ namespace deputy::conformance {
 enum class Capability {
   kPresetCounters,  ///< HEAD and TAIL of an empty ring can be put anywhere
   kCountsMemory,    ///< tells how many blocks of shared memory are allocated
+  kSensor,          ///< a sensor brings frames
 };
 const char* capability_name(Capability capability);
 
