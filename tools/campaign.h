@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,9 +84,16 @@ class Campaign {
   /// The same for the same plan and seed, whoever asks and in whatever order.
   Injection injection(std::size_t index) const;
   /// On a fresh platform in this process.
-  InjectionResult run(const Injection& injection) const;
+  InjectionResult run(std::size_t index) const;
+  InjectionResult run(const Injection& injection) const { return run(injection, nullptr); }
   /// All of them, by worker processes. A worker that dies is an outcome of the run it was at.
   std::vector<InjectionResult> run_all(int workers) const;
+
+  /// To try the campaign's own detectors: stands between the runtime and the SoC in run `index`. Null: nothing does.
+  using Tamper = std::function<std::unique_ptr<HwPort>(HwPort& port, std::size_t index)>;
+  Tamper tamper;
+  /// Wall-clock seconds after which a run that is still computing counts as hung; simulated time has its own bounds.
+  unsigned most_seconds = 300;
 
  private:
   struct Network {
@@ -102,7 +111,9 @@ class Campaign {
   host_runtime::DeviceOptions device_options(const CampaignSetup& setup) const;
   const Baseline& baseline(const CampaignSetup& s) const { return baselines_.at({s.network, s.frames, s.contexts, s.dma}); }
   bool drawn(const std::string& target) const;
-  Trial run_trial(const CampaignSetup& setup, const sim::FaultPlan& faults) const;
+  using Wrap = std::function<std::unique_ptr<HwPort>(HwPort&)>;
+  InjectionResult run(const Injection& injection, const Wrap& wrap) const;
+  Trial run_trial(const CampaignSetup& setup, const sim::FaultPlan& faults, const Wrap& wrap) const;
 
   CampaignPlan plan_;
   SimulateOptions options_;

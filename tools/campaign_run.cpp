@@ -135,11 +135,13 @@ DeviceOptions Campaign::device_options(const CampaignSetup& setup) const {
   return out;
 }
 
-Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::FaultPlan& faults) const {
+Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::FaultPlan& faults, const Wrap& wrap) const {
   Trial out;
   const Network& network = networks_[setup.network];
   soc::Platform platform(options_.soc, {.seed = 1, .faults = faults});
-  out.soc = platform.run_to_end([&](HwPort& port) -> base::Status {
+  out.soc = platform.run_to_end([&](HwPort& real) -> base::Status {
+    const std::unique_ptr<HwPort> between = wrap ? wrap(real) : nullptr;
+    HwPort& port = between ? *between : real;
     Device device(port, device_options(setup));
     const auto failed = [&](const Error& error) {
       if (!out.failure) out.failure = error;
@@ -184,13 +186,19 @@ Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::Fault
     };
     if (const base::Status status = body(); !status.ok()) failed(status.error());
     out.events = device.recovery_events();
+    out.degraded = out.degraded || device.copies_by_cpu() != 0;
     return {};
   });
   return out;
 }
 
-InjectionResult Campaign::run(const Injection& injection) const {
-  const Trial t = run_trial(injection.setup, {{injection.fault}});
+InjectionResult Campaign::run(std::size_t index) const {
+  if (!tamper) return run(injection(index));
+  return run(injection(index), [&](HwPort& port) { return tamper(port, index); });
+}
+
+InjectionResult Campaign::run(const Injection& injection, const Wrap& wrap) const {
+  const Trial t = run_trial(injection.setup, {{injection.fault}}, wrap);
   InjectionResult out;
   out.worst_ps = t.worst_ps, out.bound_ps = t.bound_ps, out.events = t.events;
   const bool fired = std::ranges::any_of(t.soc.record.faults, [](const auto& f) { return f.fired != 0; });
@@ -238,7 +246,7 @@ base::Status Campaign::measure(const CampaignSetup& setup) {
       if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal) fault.delay_ns = 1;
       counting.faults.push_back(fault);
     }
-  const Trial trial = run_trial(setup, counting);
+  const Trial trial = run_trial(setup, counting, nullptr);
   DEPUTY_TRY(trial.soc.status);
   if (trial.failure) return *trial.failure;
   if (!trial.wrong.empty() || !trial.late.empty() || !trial.soc.record.imbalances.empty())

@@ -16,9 +16,6 @@
 namespace deputy::tools {
 namespace {
 
-// Wall-clock seconds after which a run that is still computing counts as hung; simulated time has its own bounds.
-constexpr unsigned kMostSeconds = 300;
-
 struct Worker {
   pid_t process = -1;
   int pipe = -1;
@@ -43,8 +40,8 @@ InjectionResult parse(const std::string& text) {
   return out;
 }
 
-std::string death(int status) {
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return fmt::format("still computing after {} s", kMostSeconds);
+std::string death(int status, unsigned most_seconds) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return fmt::format("still computing after {} s", most_seconds);
   if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
   return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
@@ -67,8 +64,8 @@ std::vector<InjectionResult> Campaign::run_all(int workers) const {
         if (other.pipe >= 0) close(other.pipe);
       close(ends[0]);
       for (std::size_t i = w.next; i < size(); i += stride) {
-        alarm(kMostSeconds);
-        const std::string text = line(run(injection(i)));
+        alarm(most_seconds);
+        const std::string text = line(run(i));
         for (std::size_t done = 0; done < text.size();) {
           const ssize_t n = write(ends[1], text.data() + done, text.size() - done);
           if (n < 0) _exit(1);
@@ -111,7 +108,7 @@ std::vector<InjectionResult> Campaign::run_all(int workers) const {
       waitpid(w.process, &status, 0);
       if (w.next >= size()) continue;
       results[w.next].outcome = CampaignOutcome::kCrash;
-      results[w.next].text = "the process was " + death(status);
+      results[w.next].text = "the process was " + death(status, most_seconds);
       if ((w.next += stride) < size()) start(w);
     }
   }

@@ -62,7 +62,7 @@ Json counts_json(const Row& row) {
 
 base::Status run_one(const Campaign& campaign, std::size_t index) {
   const Injection injection = campaign.injection(index);
-  const InjectionResult result = campaign.run(injection);
+  const InjectionResult result = campaign.run(index);
   fmt::print("{}", fault_plan_text(injection.fault, what_ran(campaign, index, injection)));
   Table table({">time", "engine", "step", "because"});
   for (const auto& e : result.events)
