@@ -25,10 +25,12 @@ struct AnchorRow {
   std::string soc;            ///< SoC configuration, when it is not the file's
   std::string network;        ///< a built-in network; may be empty
   std::string model;          ///< or a model file below a data folder
+  std::string set;            ///< knobs on top of the SoC's file: "npu.clock_mhz=370,noc.clock_mhz=370"
   std::string switches;       ///< optimisations off, as in --compare: "no-cascade,no-fusion"
   std::string table;          ///< the reference's numbers for each layer, for measures that read such a file
   double sram_kib = 0;        ///< SRAM the reference uses; 0: all there is
   std::string over_soc;       ///< ratios: the run that ours is divided by is on this SoC
+  std::string over_set;       ///< with these knobs
   double over_sram_kib = 0;   ///< and may use so much SRAM
   std::string device;         ///< dram_*: a file of configs/dram, without its ending
   std::string mapping;        ///< and dram.controller.mapping, where it is not the default
@@ -51,10 +53,12 @@ struct AnchorRow {
     v(s.soc, Field{.name = "soc", .doc = "SoC configuration"});
     v(s.network, Field{.name = "network", .doc = "a built-in network"});
     v(s.model, Field{.name = "model", .doc = "model file below the data folder"});
+    v(s.set, Field{.name = "set", .doc = "knobs on top of the SoC's"});
     v(s.switches, Field{.name = "switches", .doc = "optimisations that are off"});
     v(s.table, Field{.name = "table", .doc = "the reference's numbers for each layer"});
     v(s.sram_kib, Field{.name = "sram_kib", .doc = "SRAM the reference uses", .unit = "KiB", .min = 0, .max = 1e6});
     v(s.over_soc, Field{.name = "over_soc", .doc = "SoC of the divisor"});
+    v(s.over_set, Field{.name = "over_set", .doc = "knobs of the divisor"});
     v(s.over_sram_kib, Field{.name = "over_sram_kib", .doc = "SRAM of the divisor", .unit = "KiB", .min = 0, .max = 1e6});
     v(s.device, Field{.name = "device", .doc = "a file of configs/dram"});
     v(s.mapping, Field{.name = "mapping", .doc = "dram.controller.mapping"});

@@ -9,16 +9,10 @@
 #include <sstream>
 
 #include "tools/files.h"
+#include "tools/split.h"
 
 namespace deputy::tools {
 namespace {
-
-std::vector<std::string> split(const std::string& line, char separator) {
-  std::vector<std::string> out;
-  std::istringstream in(line);
-  for (std::string cell; std::getline(in, cell, separator);) out.push_back(cell);
-  return out;
-}
 
 // Kinds that are the same layer to both compilers.
 std::string layer_class(const std::string& kind) {

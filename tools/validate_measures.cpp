@@ -10,6 +10,8 @@
 #include "soc/dram/measure.h"
 #include "tools/cli/common.h"
 #include "tools/compare.h"
+#include "tools/split.h"
+#include "tools/validate_layers.h"
 #include "workloads/networks.h"
 
 namespace deputy::tools {
@@ -17,26 +19,48 @@ namespace {
 
 // Start of the first NPU job to the end of the last.
 base::Result<Measured> npu_cycles(ValidationRuns& runs, const AnchorRow& row) {
-  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
   return Measured{static_cast<double>(report->npu_cycles), 0};
 }
 
 // The same beside the time that the memory of the weights needs for the bytes that passed, commands included.
 base::Result<Measured> cycles_of_bytes(ValidationRuns& runs, const AnchorRow& row) {
-  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
   return Measured{static_cast<double>(report->npu_cycles), report->bounds.dram};
 }
 
 // Cycles on one SoC over those on another.
 base::Result<Measured> cycle_ratio(ValidationRuns& runs, const AnchorRow& row) {
-  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
-  DEPUTY_ASSIGN(const auto over, runs.inference(row, row.over_soc, row.over_sram_kib));
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
+  DEPUTY_ASSIGN(const auto over, runs.over(row));
   return Measured{static_cast<double>(report->npu_cycles) / static_cast<double>(over->npu_cycles), 0};
+}
+
+base::Result<LayerComparison> layers_of(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto table, load_layer_table(anchor_path(row.table)));
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
+  return compare_layers(*report, table, row.id);
+}
+
+// Percent of the reference's layers that have the same bottleneck here.
+base::Result<Measured> layer_bounds(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto layers, layers_of(runs, row));
+  return Measured{100.0 * layers.same_bound / layers.count, 0};
+}
+
+base::Result<Measured> layer_cycles(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto layers, layers_of(runs, row));
+  return Measured{layers.cycles, layers.reference_cycles};
+}
+
+base::Result<Measured> unstrided_layer_cycles(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto layers, layers_of(runs, row));
+  return Measured{layers.unstrided_cycles, layers.unstrided_reference_cycles};
 }
 
 // From the first input's copy to the last output's.
 base::Result<Measured> latency_us(ValidationRuns& runs, const AnchorRow& row) {
-  DEPUTY_ASSIGN(const auto report, runs.inference(row, row.soc, row.sram_kib));
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
   return Measured{report->latency_ns / 1000, 0};
 }
 
@@ -56,6 +80,9 @@ constexpr std::array kMeasures = {
     Measure{"npu_cycles", "cycles", "NPU cycles of one inference, start of the first job to the end of the last", npu_cycles},
     Measure{"cycles_of_bytes", "cycles", "the same beside the bytes from DRAM over its bandwidth", cycles_of_bytes},
     Measure{"cycle_ratio", "", "NPU cycles on `soc` over those on `over_soc`", cycle_ratio},
+    Measure{"layer_bounds", "%", "layers of `table` whose bottleneck (MAC, DRAM, CVSRAM) is the same", layer_bounds},
+    Measure{"layer_cycles", "cycles", "the layers of `table` together", layer_cycles},
+    Measure{"unstrided_layer_cycles", "cycles", "those that are no strided 1x1 convolutions", unstrided_layer_cycles},
     Measure{"latency_us", "us", "one inference, first input copied in to last output copied out", latency_us},
     Measure{"dram_idle_hit_ns", "ns", "read of a burst from an open row, device alone", dram_quantity},
     Measure{"dram_idle_closed_ns", "ns", "the same from a closed bank", dram_quantity},
@@ -71,6 +98,11 @@ constexpr std::array kMeasures = {
     Measure{"dram_precharged_down_mw", "mW", "precharge power-down", dram_quantity},
     Measure{"dram_self_refresh_mw", "mW", "self-refresh", dram_quantity},
 };
+
+base::Result<delegate::Graph> network_of(const std::string& name) {
+  if (name == "resnet50") return workloads::build_validation_resnet50();
+  return workloads::build_network(name);
+}
 
 }  // namespace
 
@@ -89,11 +121,13 @@ bool ValidationRuns::has_workload(const AnchorRow& row) const {
   return row.model.empty() || (!data_.empty() && std::filesystem::exists(data_ + "/" + row.model));
 }
 
-base::Result<std::shared_ptr<const Report>> ValidationRuns::inference(const AnchorRow& row, const std::string& soc, double sram_kib) {
-  const std::string key = fmt::format("{} {} {} {} {}", row.network, row.model, soc, sram_kib, row.switches);
+base::Result<std::shared_ptr<const Report>> ValidationRuns::inference_on(const AnchorRow& row, const std::string& soc,
+                                                                         const std::string& set, double sram_kib) {
+  const std::string key = fmt::format("{} {} {} {} {} {}", row.network, row.model, soc, set, sram_kib, row.switches);
   if (const auto it = done_.find(key); it != done_.end()) return it->second;
   CommonOptions common;
   common.soc = soc;
+  common.sets = split(set, ',');
   common.engine = "npu";
   DEPUTY_ASSIGN(auto options, simulate_options(common));
   options.timing_only = true;
@@ -102,7 +136,7 @@ base::Result<std::shared_ptr<const Report>> ValidationRuns::inference(const Anch
     DEPUTY_ASSIGN(const auto names, parse_switches(row.switches));
     for (const std::string& name : names) switch_off(options.optimisations, name);
   }
-  DEPUTY_ASSIGN(auto graph, row.model.empty() ? workloads::build_network(row.network) : load_model(data_ + "/" + row.model));
+  DEPUTY_ASSIGN(auto graph, row.model.empty() ? network_of(row.network) : load_model(data_ + "/" + row.model));
   DEPUTY_ASSIGN(auto inputs, load_inputs(graph, {}, 1));
   DEPUTY_ASSIGN(auto simulation, simulate(graph, options, inputs));
   auto report = std::make_shared<Report>(make_report(simulation, options));

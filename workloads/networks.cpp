@@ -46,4 +46,6 @@ base::Result<delegate::Graph> build_network(const std::string& name) {
 
 delegate::Graph build_camera_network() { return build_camera_mobilenet_v2(); }
 
+delegate::Graph build_validation_resnet50() { return build_resnet50(); }
+
 }  // namespace deputy::workloads

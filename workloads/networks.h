@@ -28,4 +28,7 @@ base::Result<delegate::Graph> build_network(const std::string& name);
 /// runtime`. Not in the list: it is the last network there with two operators more.
 delegate::Graph build_camera_network();
 
+/// ResNet-50 in int8, 3.86 G multiply-accumulates; of `deputy validate`, for timing. Not in the list: building it takes seconds.
+delegate::Graph build_validation_resnet50();
+
 }  // namespace deputy::workloads

@@ -10,6 +10,7 @@ delegate::Graph build_mobilenet_v1();
 delegate::Graph build_resnet8();
 delegate::Graph build_mobilenet_v2();
 delegate::Graph build_camera_mobilenet_v2();
+delegate::Graph build_resnet50();
 delegate::Graph build_autoencoder();
 delegate::Graph build_temponet();
 delegate::Graph build_eegnet();

@@ -5,6 +5,7 @@
 #include "tests/system/deputy_process.h"
 #include "tools/anchors.h"
 #include "tools/validate.h"
+#include "tools/validate_layers.h"
 
 using namespace deputy;
 using namespace deputy::test;
@@ -111,4 +112,45 @@ TEST_CASE("anchor files say what is wrong with them") {
   CHECK_THAT(error("{id: x, network: ds_cnn, within: 2, from: 1, to: 2}"), Contains("two bounds"));
   CHECK_THAT(error("{id: x, network: ds_cnn, from: 3, to: 2}"), Contains("wrong way round"));
   CHECK_THAT(error("{id: x, network: ds_cnn, limit: 2}"), Contains("limit"));
+}
+
+TEST_CASE("layers of a table are found by name, with what follows them") {
+  TempFolder t;
+  write_text(t.file("t.csv"), "# source\nlayer,winograd,strided,cycles,bound\na,0,0,100,MAC\nb,1,0,50,DRAM\nc,0,1,30,CVSRAM\n");
+  const auto table = tools::load_layer_table(t.file("t.csv"));
+  REQUIRE(table.ok());
+  tools::Report report;
+  const auto add = [&](const char* name, std::uint64_t cycles, double compute, double dram, double sram) {
+    tools::OpReport op;
+    op.name = name, op.engine = "npu", op.own_cycles = cycles;
+    op.bounds.compute = compute, op.bounds.dram = dram, op.bounds.sram = sram;
+    report.ops.push_back(op);
+  };
+  add("a", 70, 60, 50, 0);
+  add("a_pool", 20, 0, 20, 0);  // makes DRAM the larger
+  add("b/conv", 10, 1, 9, 0);
+  add("c", 40, 1, 2, 30);
+  const auto layers = tools::compare_layers(report, *table, "row");
+  REQUIRE(layers.ok());
+  CHECK(layers->count == 2);
+  CHECK(layers->same_bound == 1);
+  CHECK(layers->differing == std::vector<std::string>{"a: MAC there, DRAM here"});
+  CHECK(layers->cycles == 130);
+  CHECK(layers->reference_cycles == 130);
+  CHECK(layers->unstrided_cycles == 90);
+  CHECK(layers->unstrided_reference_cycles == 100);
+  report.ops.pop_back();
+  CHECK_FALSE(tools::compare_layers(report, *table, "row").ok());
+  write_text(t.file("t.csv"), "layer,winograd,strided,cycles,bound\na,0,0,many,MAC\n");
+  CHECK_FALSE(tools::load_layer_table(t.file("t.csv")).ok());
+}
+
+TEST_CASE("every preset of the project loads") {
+  for (const char* name : {"ethos-u55-128-like", "ethos-u55-256-like", "ethos-u65-256-like", "nvdla-small-like", "nvdla-large-like",
+                           "wearable", "implant", "imaging"}) {
+    INFO(name);
+    const auto r = run_deputy({"run", project_file("workloads/ecg/ecg_beats.tflite"), "--soc", name, "--timing-only", "--quiet"});
+    INFO(r.err);
+    CHECK(r.exit_code == 0);
+  }
 }

@@ -121,3 +121,17 @@ TEST_CASE("seeded numbers are those of the published generator") {
   CHECK(sum / 100000 == Approx(0).margin(0.01));
   CHECK(squares / 100000 == Approx(1).margin(0.01));
 }
+
+TEST_CASE("ResNet-50 of the validation table has the published layers", "[.slow]") {
+  const delegate::Graph graph = workloads::build_validation_resnet50();
+  REQUIRE(delegate::validate(graph).ok());
+  std::uint64_t macs = 0;
+  int convolutions = 0;
+  for (const auto& op : graph.ops) {
+    macs += delegate::op_macs(graph, op);
+    convolutions += op.kind == arch::OpKind::CONV_2D;
+  }
+  CHECK(convolutions == 53);
+  // The sheet's layers, P x Q x K x C x R x S summed: 3.858 G with the classifier.
+  CHECK(macs == 3857973248);
+}
