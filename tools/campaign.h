@@ -92,7 +92,8 @@ class Campaign {
   /// To try the campaign's own detectors: stands between the runtime and the SoC in run `index`. Null: nothing does.
   using Tamper = std::function<std::unique_ptr<HwPort>(HwPort& port, std::size_t index)>;
   Tamper tamper;
-  /// Wall-clock seconds after which a run that is still computing counts as hung; simulated time has its own bounds.
+  /// Seconds of processor time after which a run that is still computing counts as hung, ten times as many by the clock;
+  /// simulated time has its own bounds.
   unsigned most_seconds = 300;
 
  private:

@@ -98,10 +98,10 @@ bool Inference::advance_npu() {
   entry.signal[0] = point(*task_.timeline, last ? task_.last_value : task_.last_value - kValues + ++jobs_);
   if (!set_waits(task_.waits, entry).empty()) return host_may_start();
   step_start_ps_ = device_.port().now_ps();
-  if (last) publish_outputs();
   for (const auto* ranges : {&program.reads, &program.writes})
     for (const RegionRange& r : *ranges)
       device_.space().coherence.before_engine(task_.memory->address(r), r.end - r.begin);
+  if (last) publish_outputs();  // what the program does not touch, too
   auto job = device_.push(EngineId::kNpu, *task_.context, entry, program.limits);
   if (!job.ok()) return false;  // the ring is full
   job_ = *job;
