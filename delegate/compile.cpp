@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "delegate/cascade/plan.h"
+#include "delegate/cascade/choose_runs.h"
 #include "delegate/codegen/lower.h"
 #include "delegate/describe.h"
 #include "delegate/fallback.h"
@@ -23,20 +23,7 @@
 namespace deputy::delegate {
 namespace {
 
-constexpr std::size_t kTrials = 6;      // of each way to run cascades
-constexpr int kMoreTrials = 4;         // of other stripes
 constexpr std::size_t kMaxOps = 65536;  // the width of an instruction's tag
-
-// What may be alive in the fast arena at once, to be tried when cascades are chosen. The limits below the given one
-// are the same for all given ones, so that more memory never loses a choice that less memory had.
-std::vector<std::int64_t> cascade_limits(const CompileOptions& options) {
-  const auto all = static_cast<std::int64_t>(options.sram_bytes);
-  std::vector<std::int64_t> out = {all, all * 9 / 10, all * 3 / 4};
-  if (options.effort == Effort::kFast) return out;
-  for (const std::int64_t kib : {512, 384, 320, 256, 224, 192, 160, 128, 112, 96, 80, 64, 48, 32, 24, 16})
-    if (kib * 1024 < all) out.push_back(kib * 1024);
-  return out;
-}
 
 class Compiler {
  public:
@@ -86,14 +73,6 @@ class Compiler {
   }
 
  private:
-  struct Candidate {
-    double cycles = 0;                   // by the search's costs
-    std::vector<std::vector<Run>> runs;  // by group
-    std::int64_t spm_kept = 0;
-    bool ahead = false;
-    bool as_best = false;                // `ahead` as the best before it has it
-  };
-
   std::vector<FusionNote>* notes() { return options_.trace ? &fusion_notes_ : nullptr; }
 
   void place_tensors() {
@@ -106,7 +85,13 @@ class Compiler {
     }
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
-    choose_runs();
+    for (const std::vector<Kernel>& kernels : kernels_) how_.runs.push_back(single_runs(kernels.size()));
+    storage_ = plan_storage(graph_, storage_wishes());
+    if (!options_.keep_all_tensors)
+      adopt(choose_runs(graph_, options_, schedule_, kernels_, tilings_,
+                        {[this](const RunChoice& how) { return adopt(how), storage_wishes(); },
+                         [this](const RunChoice& how) { return adopt(how), actions(); },
+                         [this](const RunChoice& how) { return adopt(how), trial(); }}));
     Placing placing = place_buffers(graph_, actions(), storage_wishes(), options_);
     views_ = tensor_views(placing);
     storage_ = std::move(placing.storage);
@@ -156,145 +141,17 @@ class Compiler {
       const std::vector<TensorId> inside = unstored_tensors(graph_, kernels);
       wishes.unstored.insert(wishes.unstored.end(), inside.begin(), inside.end());
     }
-    for (std::size_t g = 0; g < kernels_.size(); ++g) wishes.rings.merge(rings_of(graph_, options_.numerics, kernels_[g], runs_[g]));
+    for (std::size_t g = 0; g < kernels_.size(); ++g) wishes.rings.merge(rings_of(graph_, options_.numerics, kernels_[g], how_.runs[g]));
     return wishes;
   }
 
-  // How the kernels run, and what their tilings leave and expect. Cascades pay where the fast arena overflows; room in
-  // the scratchpad where constants can be staged (schedule/staging.h). The searches' own costs rank what they find; the
-  // best of each kind are then compiled and timed.
-  void choose_runs() {
-    for (const std::vector<Kernel>& kernels : kernels_) runs_.push_back(single_runs(kernels.size()));
-    if (options_.keep_all_tensors) return;
-    const bool full = options_.effort == Effort::kFull, staging = options_.optimisations.staging && options_.optimisations.prefetch;
-    storage_ = plan_storage(graph_, storage_wishes());
-    external_ = external_io(graph_, storage_, options_.io);
-    const std::vector<LiveRange> singly = live_ranges(graph_, actions(), storage_, false);
-    const MemoryPlan plan = plan_with_external(singly, external_, options_.sram_bytes, Effort::kFast);
-    const bool cascades = options_.optimisations.cascade && plan.slow.bytes > 0;
-    if (!staging && !cascades) return;
-    const std::int64_t room = staging ? staging_bytes(options_.npu) : 0;
-    std::vector<Candidate> found = {{0, runs_, 0, false, false}};
-    if (staging) found.push_back({0, runs_, room, true, false});
-    if (cascades) {
-      KernelCosts costs(graph_, options_, tilings_, room);
-      const std::vector<CascadeStyle> styles = {{false, false}, {false, true}, {true, true}};
-      found.resize(1);
-      found.front().cycles = total_cycles(plan, costs, false);
-      for (const CascadeStyle style : styles) {
-        if (style.staged && !(staging && full)) continue;
-        std::vector<Candidate> these = candidates(style, singly, costs);
-        std::stable_sort(these.begin(), these.end(), [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
-        for (std::size_t i = 0; i < std::min(these.size(), style.staged ? kTrials / 3 : kTrials); ++i) {
-          if (staging && i == 0 && !style.staged)
-            for (const std::int64_t kept : {std::int64_t{0}, room})
-              found.push_back(these[i]), found.back().spm_kept = kept, found.back().ahead = false;
-          found.push_back(these[i]);
-          found.back().spm_kept = room, found.back().ahead = staging, found.back().as_best = i > 0;
-        }
-      }
-    }
-    choose(found, full || !cascades);
-  }
-
-  // The cheapest, by its estimate or by trial; then, by trial, cascades of it with other stripes.
-  void choose(std::vector<Candidate>& found, bool by_trial) {
-    Candidate best;
-    const auto offer = [&](Candidate candidate) {
-      if (candidate.as_best) candidate.ahead = best.ahead;
-      take(candidate);
-      if (by_trial) candidate.cycles = trial();
-      if (!best.runs.empty() && candidate.cycles >= best.cycles) return false;
-      best = std::move(candidate);
-      return true;
-    };
-    for (const Candidate& candidate : found) offer(candidate);
-    int left = by_trial ? kMoreTrials : 0;
-    for (std::size_t g = 0; g < best.runs.size(); ++g)
-      for (std::size_t r = 0; r < best.runs[g].size(); ++r) {
-        if (best.runs[g][r].count == 1) continue;
-        const auto with = [&](std::int64_t step, bool skewed) {
-          if (left-- <= 0) return false;
-          Candidate other = best;
-          other.runs[g][r].step = step, other.runs[g][r].skewed = skewed, other.as_best = false;
-          return offer(std::move(other));
-        };
-        const Run run = best.runs[g][r];
-        if (run.step > 1 && with(run.step / 2, run.skewed)) continue;
-        with(std::max<std::int64_t>(1, run.step / 2), !run.skewed);
-      }
-    take(best);
-  }
-  void take(const Candidate& candidate) {
-    runs_ = candidate.runs, spm_kept_ = candidate.spm_kept, ahead_ = candidate.ahead;
-  }
-
-  // What the search finds for each limit on the fast arena.
-  std::vector<Candidate> candidates(CascadeStyle style, const std::vector<LiveRange>& singly, KernelCosts& costs) {
-    std::vector<CascadePlanner> planners;  // by group
-    std::ptrdiff_t action = 0;
-    for (std::size_t g = 0; g < kernels_.size(); ++g) {
-      planners.emplace_back(cascade_problem(g, action, singly, style), costs, static_cast<std::int64_t>(options_.sram_bytes));
-      action += static_cast<std::ptrdiff_t>(schedule_.groups[g].engine == Engine::kNpu ? kernels_[g].size()
-                                                                                      : schedule_.groups[g].ops.size());
-    }
-    std::vector<Candidate> out;
-    std::set<std::vector<std::vector<Run>>> seen;
-    for (const std::int64_t limit : cascade_limits(options_)) {
-      for (std::size_t g = 0; g < kernels_.size(); ++g) runs_[g] = planners[g].runs(limit);
-      if (!seen.insert(runs_).second) continue;
-      const StorageMap storage = plan_storage(graph_, storage_wishes());
-      const MemoryPlan plan = plan_with_external(live_ranges(graph_, actions(), storage, false), external_, options_.sram_bytes,
-                                                 Effort::kFast);
-      out.push_back({total_cycles(plan, costs, style.staged), runs_, 0, false, false});
-    }
-    return out;
-  }
-
-  double total_cycles(const MemoryPlan& plan, KernelCosts& costs, bool staged) const {
-    std::set<TensorId> slow;
-    for (const PlannedBuffer& buffer : plan.buffers)
-      if (!region_in_sram(buffer.region, options_.io)) slow.insert(buffer.range.tensor);
-    double sum = 0;
-    for (std::size_t g = 0; g < kernels_.size(); ++g)
-      sum += runs_cycles(graph_, options_.numerics, kernels_[g], runs_[g], costs, [&](TensorId id) { return !slow.contains(root(id)); }, staged);
-    return sum;
-  }
-
-  // `action`: the position of the group's first kernel among the actions when all run singly.
-  CascadeProblem cascade_problem(std::size_t g, std::ptrdiff_t action, const std::vector<LiveRange>& singly, CascadeStyle style) const {
-    std::vector<int> sharers(graph_.tensors.size(), 0);  // by root
-    for (std::size_t i = 0; i < graph_.tensors.size(); ++i) ++sharers[static_cast<std::size_t>(storage_.tensors[i].root)];
-    std::set<TensorId> fixed(graph_.inputs.begin(), graph_.inputs.end());
-    fixed.insert(graph_.outputs.begin(), graph_.outputs.end());
-    const std::set<std::size_t> inside(schedule_.groups[g].ops.begin(), schedule_.groups[g].ops.end());
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      if (!inside.contains(i)) fixed.insert(graph_.ops[i].inputs.begin(), graph_.ops[i].inputs.end());
-    CascadeProblem problem{graph_, options_, kernels_[g], [this](TensorId id) { return root(id); },
-                           [this, sharers, fixed](TensorId id) {
-                             return !fixed.contains(id) && root(id) == id && storage_.of(id).stored &&
-                                    sharers[static_cast<std::size_t>(id)] == 1;
-                           },
-                           [this](TensorId id) { return external_.has(root(id)); },
-                           std::vector<std::int64_t>(kernels_[g].size(), 0), style};
-    std::set<TensorId> written;
-    for (const Kernel& kernel : kernels_[g])
-      for (const TensorId id : kernel.writes) written.insert(root(id));
-    for (const LiveRange& range : singly) {
-      if (written.contains(range.tensor) || external_.has(range.tensor)) continue;
-      for (std::size_t k = 0; k < problem.others.size(); ++k) {
-        const std::ptrdiff_t at = action + static_cast<std::ptrdiff_t>(k);
-        if (range.begin <= at && at <= range.end) problem.others[k] += static_cast<std::int64_t>(range.bytes);
-      }
-    }
-    return problem;
-  }
+  void adopt(RunChoice how) { how_ = std::move(how); }
 
   // What runs, in order: kernels and host operators.
   std::vector<Action> actions() const {
     std::vector<Action> out;
     for (std::size_t g = 0; g < schedule_.groups.size(); ++g) {
-      for (const Run& run : runs_[g]) {
+      for (const Run& run : how_.runs[g]) {
         Action action;
         for (std::size_t k = run.first; k < run.first + run.count; ++k) {
           const Kernel& kernel = kernels_[g][k];
@@ -305,7 +162,7 @@ class Compiler {
         out.push_back(std::move(action));
       }
       // A program that failed half way is run again, or its fallback is: its operands stay as they were until its end.
-      if (options_.fallback && !runs_[g].empty()) out.back().keeps = operands_.inputs(kernels_[g]);
+      if (options_.fallback && !how_.runs[g].empty()) out.back().keeps = operands_.inputs(kernels_[g]);
       if (schedule_.groups[g].engine == Engine::kNpu) continue;
       for (const std::size_t op : schedule_.groups[g].ops)
         out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs, {{op}}, true});
@@ -317,7 +174,7 @@ class Compiler {
   std::ptrdiff_t first_action(std::size_t g) const {
     std::size_t at = 0;
     for (std::size_t i = 0; i < g; ++i)
-      at += schedule_.groups[i].engine == Engine::kNpu ? runs_[i].size() : schedule_.groups[i].ops.size();
+      at += schedule_.groups[i].engine == Engine::kNpu ? how_.runs[i].size() : schedule_.groups[i].ops.size();
     return static_cast<std::ptrdiff_t>(at);
   }
 
@@ -360,7 +217,7 @@ class Compiler {
   // The instructions of a group.
   void emit_group(Lowering& context, std::size_t g) {
     std::ptrdiff_t action = first_action(g);
-    for (const Run& run : runs_[g]) {
+    for (const Run& run : how_.runs[g]) {
       context.program.set_action(action++);
       emit(context, kernels_[g], run);
     }
@@ -376,7 +233,7 @@ class Compiler {
     return out;
   }
 
-  // The estimate of all programs if the kernels run as runs_ says: everything is placed and lowered, and thrown away.
+  // The estimate of all programs as the kernels run now: everything is placed and lowered, and thrown away.
   double trial() {
     CompileOptions quick = options_, quiet = options_;
     quick.effort = Effort::kFast, quick.trace = quiet.trace = nullptr;
@@ -388,7 +245,7 @@ class Compiler {
     for (std::size_t g = 0; g < kernels_.size(); ++g) {
       if (kernels_[g].empty()) continue;
       ProgramBuilder builder(options_.npu, stream_options(fast_buffers(placing.plan)));
-      Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, spm_kept_, ahead_};
+      Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, how_.spm_kept, how_.ahead};
       emit_group(context, g);
       cycles += builder.finish(1).cycles;
     }
@@ -398,7 +255,7 @@ class Compiler {
   void add_npu_step(std::size_t g) {
     if (kernels_[g].empty()) return;  // views left nothing to do
     ProgramBuilder builder(options_.npu, stream_options(fast_buffers_));
-    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_, spm_kept_, ahead_};
+    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_, how_.spm_kept, how_.ahead};
     std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
     std::set<std::uint32_t> outputs;
     arch::Step step;
@@ -423,7 +280,7 @@ class Compiler {
       if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
         step.inputs.push_back(placed(id));
     }
-    Stream stream = builder.finish();
+    Stream stream = builder.finish(options_.effort == Effort::kFull ? 4 : 1);
     program.words = std::move(stream.words);
     out_.fast_arena_bytes = std::max(out_.fast_arena_bytes, arena_bytes(stream.staged_top));
     out_.programs.push_back(std::move(program));
@@ -437,10 +294,7 @@ class Compiler {
   std::vector<FusionNote> fusion_notes_;
   ViewPlan views_plan_;
   std::vector<std::vector<Kernel>> kernels_;  // by group; empty for the CPU's
-  std::int64_t spm_kept_ = 0;                 // TransferRates
-  bool ahead_ = false;
-  std::vector<std::vector<Run>> runs_;        // by group: which kernels run together
-  ExternalIo external_;                       // while cascades are chosen
+  RunChoice how_;                             // the kernels run
   std::vector<LiveBuffer> fast_buffers_;      // of the memory plan
   StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant

@@ -229,16 +229,19 @@ TEST_CASE("exactly the needed bytes are charged, cleaned and invalidated") {
     const auto session = load(device, sample(true));
     port.maintenance.clear();
     REQUIRE(session->run(functional ? std::vector<Bytes>{ramp(0)} : std::vector<Bytes>{}).ok());
-    // mid was written by the CPU and is read by the NPU; out is written by the NPU and copied out.
-    // Between the two, the ring's entry.
-    REQUIRE(port.maintenance.size() == 3);
-    CHECK(port.maintenance[1].clean);
-    CHECK(port.maintenance[1].bytes == arch::kQueueEntryBytes);
+    // mid was written by the CPU and is read by the NPU; in is an output, too, and the CPU wrote it: it is cleaned before the NPU signals the
+    // end; then the ring's entry; out is written by the NPU and copied out.
+    REQUIRE(port.maintenance.size() == 4);
     CHECK(port.maintenance[0].clean);
     CHECK(port.maintenance[0].address == arch::kSramBase + 128);
     CHECK(port.maintenance[0].bytes == 128);
-    CHECK_FALSE(port.maintenance[2].clean);
-    CHECK(port.maintenance[2].bytes == 128);
+    CHECK(port.maintenance[1].clean);
+    CHECK(port.maintenance[1].address == arch::kSramBase);
+    CHECK(port.maintenance[1].bytes == 128);
+    CHECK(port.maintenance[2].clean);
+    CHECK(port.maintenance[2].bytes == arch::kQueueEntryBytes);
+    CHECK_FALSE(port.maintenance[3].clean);
+    CHECK(port.maintenance[3].bytes == 128);
     // in, RELU's kinds of work, the ring's entry, three outputs.
     REQUIRE(port.charges.size() >= 5);
     const auto& in = port.charges.front();

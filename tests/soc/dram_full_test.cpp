@@ -49,6 +49,7 @@ TEST_CASE("full dram: a hit of one initiator goes before an older conflict of an
       b.spare[2]->drain();
       b.wait_cycles(1000);
       const double start = b.now_ns();
+      b.spare[2]->issue(kDram + 512, nullptr, 512, false);  // keeps the bank busy while the two arrive
       b.spare[0]->issue(kDram + kSameBank, nullptr, 64, false);
       b.spare[1]->issue(kDram + 64, nullptr, 64, false);
       out = {ns(b.spare[0]->last_done()) - start, ns(b.spare[1]->last_done()) - start, 0};
@@ -107,7 +108,7 @@ TEST_CASE("full dram: the same run twice gives the same times") {
           std::uint32_t state = static_cast<std::uint32_t>(seed * 7 + t);
           for (int i = 0; i < 200; ++i) {
             state = state * 1664525u + 1013904223u;
-            b.spare[static_cast<std::size_t>(t)]->issue(kDram + state % (1 << 20) / 64 * 64, nullptr, 64u << (state >> 30), (state >> 28 & 1) != 0);
+            b.spare[static_cast<std::size_t>(t)]->issue(kDram + state % (1 << 20) / 512 * 512, nullptr, 64u << (state >> 30), (state >> 28 & 1) != 0);
             if ((state >> 24) % 8 == 0) b.wait_cycles(state >> 20 & 255);
           }
           b.spare[static_cast<std::size_t>(t)]->drain();
