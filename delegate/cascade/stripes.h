@@ -47,8 +47,8 @@ struct Stripes {
   std::map<TensorId, std::int64_t> rings;
 };
 /// The stripes that make the last stage's output `step` rows at a time. Every stage makes all its rows by the end.
-/// Skewed: each stage is a stripe behind the one before it, and the last one goes first, so that none needs what was made
-/// just before it; the rings are longer.
+/// Skewed: each stage is a stripe behind the one before it, and the last one goes first, so that of three or more none needs
+/// what was made just before it; the rings are longer. Two stages run in the same order.
 Stripes plan_stripes(const std::vector<CascadeStage>& stages, std::int64_t step, bool skewed);
 
 }  // namespace deputy::delegate

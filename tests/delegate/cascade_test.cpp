@@ -1,6 +1,7 @@
 // Cascades: the plan of the stripes against a replay row by row, and whole networks in every legal order of their
 // instructions against the same network without cascades.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -130,18 +131,21 @@ TEST_CASE("a stage's window of three rows needs a ring of the stripe and two mor
   CHECK(stripes.rows[3][0].end == 16);
 }
 
-TEST_CASE("stages of a skewed cascade never need what was made just before them") {
-  CascadeStage a{1, 16, 10, {{0, 1, 1, 0, 16}}}, b{2, 16, 10, {{1, 1, 3, 1, 16}}};
-  const Stripes stripes = plan_stripes({a, b}, 4, true);
-  CHECK(stripes.rings.at(1) == 10);  // another stripe of four
-  REQUIRE(stripes.order.size() == 8);
-  CHECK(stripes.order[0].stage == 0);
-  std::int64_t made = 0, before = 0;  // rows of the first stage, and without the step before
-  for (const StripeStep& step : stripes.order) {
-    if (step.stage == 1) CHECK(std::min<std::int64_t>(16, step.rows.end + 1) <= before);
+TEST_CASE("of three or more stages, one of a skewed cascade never needs what was made just before it") {
+  CascadeStage a{1, 16, 10, {{0, 1, 1, 0, 16}}}, b{2, 16, 10, {{1, 1, 3, 1, 16}}}, c{3, 16, 10, {{2, 1, 1, 0, 16}}};
+  const Stripes stripes = plan_stripes({a, b, c}, 4, true);
+  REQUIRE(stripes.order.size() == 12);
+  const std::vector<CascadeStage> stages = {a, b, c};
+  std::array<std::int64_t, 3> made{}, before{};  // rows of each stage, and those without the step before
+  for (std::size_t i = 0; i < stripes.order.size(); ++i) {
+    const StripeStep& step = stripes.order[i];
+    const bool filling = i < 2;  // the first two stages of the first stripe
+    if (step.stage > 0 && !filling && i + 1 < stripes.order.size())
+      CHECK(stages[step.stage].inputs[0].rows(step.rows).end <= before[step.stage - 1]);
     before = made;
-    if (step.stage == 0) made = step.rows.end;
+    made[step.stage] = step.rows.end;
   }
+  CHECK(made == std::array<std::int64_t, 3>{16, 16, 16});
 }
 
 TEST_CASE("cascades give the same bytes as the CPU in every legal order") {
