@@ -8,7 +8,7 @@
 #include "api/compile_model.h"
 #include "api/handles.h"
 #include "api/input_shapes.h"
-#include "delegate/import/tflite.h"
+#include "api/import_model.h"
 
 namespace deputy {
 namespace api {
@@ -83,7 +83,7 @@ std::string Target::name() const { return impl_ ? impl_->name : ""; }
 base::Result<Model> Model::compile(const Target& target, std::span<const std::uint8_t> tflite, const std::string& name,
                                    const ModelOptions& options) {
   if (!target.impl()) return api::bad_argument(name, "a target of no SoC", "take simulate()'s, or soc_target()'s");
-  DEPUTY_ASSIGN(auto graph, delegate::import_tflite(tflite, name));
+  DEPUTY_ASSIGN(auto graph, api::import_model(tflite, name, ""));
   auto impl = std::make_shared<api::ModelImpl>();
   impl->name = name;
   const auto recipe = std::make_shared<api::Recipe>();

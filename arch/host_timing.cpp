@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "arch/onnx_node.h"
+
 namespace deputy::arch {
 namespace {
 
@@ -53,6 +55,11 @@ std::vector<HostWork> host_work(OpKind kind, const OpAttrs& attrs,
   std::vector<HostWork> work{{CpuKernel::kControl, 1}};
   const auto add = [&](CpuKernel kernel, u64 amount) { work.push_back({kernel, amount}); };
   switch (kind) {
+    case OpKind::ONNX: {
+      const HostWork own = onnx_work(attrs.onnx, inputs, outputs);
+      add(own.kernel, own.amount);
+      break;
+    }
     case OpKind::CONV_2D:
     case OpKind::DEPTHWISE_CONV_2D:
     case OpKind::FULLY_CONNECTED:

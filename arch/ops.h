@@ -1,5 +1,6 @@
 // The operators of a model: what the compiler's graph, the executable's host-op records and the CPU
-// kernels all speak. Names and meanings follow the TFLite builtin operators.
+// kernels all speak. Names and meanings follow the TFLite builtin operators. ONNX stands for any operator as the
+// ONNX specification defines it, for tensors of any rank, on the CPU; OpAttrs::onnx says which one.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace deputy::arch {
   X(49, SPACE_TO_BATCH_ND) X(50, DEPTH_TO_SPACE) X(51, SPACE_TO_DEPTH) X(52, GATHER) X(53, PACK)    \
   X(54, UNPACK) X(55, REVERSE_V2) X(56, TILE) X(57, DIV) X(58, EXP) X(59, NEG) X(60, SQRT)          \
   X(61, RSQRT) X(62, CAST) X(63, SHAPE) X(64, FILL) X(65, BATCH_MATMUL) X(66, FLOOR)               \
-  X(67, CEIL) X(68, ROUND) X(69, SIN) X(70, COS)
+  X(67, CEIL) X(68, ROUND) X(69, SIN) X(70, COS) X(71, ONNX)
 
 enum class OpKind : std::uint16_t {
 #define DEPUTY_OP_ENUM(number, name) name = number,
@@ -67,6 +68,7 @@ struct OpAttrs {
   bool keep_num_dims = false;     ///< FULLY_CONNECTED
   float alpha = 0;                ///< LEAKY_RELU
   float beta = 1;                 ///< SOFTMAX
+  std::string onnx;               ///< ONNX: the node (arch/onnx_node.h)
   std::int32_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;
 
   template <class Self, class V>
@@ -99,6 +101,7 @@ struct OpAttrs {
     v(s.keep_num_dims, Field{.name = "keep_num_dims"});
     v(s.alpha, Field{.name = "alpha"});
     v(s.beta, Field{.name = "beta"});
+    v(s.onnx, Field{.name = "onnx"});
     v(s.begin_mask, Field{.name = "begin_mask"});
     v(s.end_mask, Field{.name = "end_mask"});
     v(s.ellipsis_mask, Field{.name = "ellipsis_mask"});

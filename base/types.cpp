@@ -17,7 +17,11 @@ constexpr std::array<DTypeRow, kDTypeCount> kDTypes = {{{1, "int8"},
                                                         {8, "int64"},
                                                         {4, "float32"},
                                                         {2, "float16"},
-                                                        {1, "bool"}}};
+                                                        {1, "bool"},
+                                                        {2, "uint16"},
+                                                        {4, "uint32"},
+                                                        {8, "uint64"},
+                                                        {8, "float64"}}};
 }  // namespace
 
 std::size_t dtype_size(DType type) { return kDTypes.at(static_cast<std::size_t>(type)).size; }

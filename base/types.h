@@ -10,8 +10,11 @@
 namespace deputy {
 
 /// Element types of tensors. Little-endian, C order everywhere.
-enum class DType : std::uint8_t { kInt8, kUint8, kInt16, kInt32, kInt64, kFloat32, kFloat16, kBool };
-inline constexpr int kDTypeCount = 8;
+/// Stored in executables: append only.
+enum class DType : std::uint8_t {
+  kInt8, kUint8, kInt16, kInt32, kInt64, kFloat32, kFloat16, kBool, kUint16, kUint32, kUint64, kFloat64
+};
+inline constexpr int kDTypeCount = 12;
 
 std::size_t dtype_size(DType type);            ///< bytes of one element
 std::string_view dtype_name(DType type);       ///< "int8", "float32", ... (numpy's names)

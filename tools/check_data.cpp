@@ -89,6 +89,36 @@ std::vector<Case> model_cases(const Json& manifest, const std::string& runtime, 
   return cases;
 }
 
+// The ONNX models of the second layout: those with cases of their own, and twins that share another model's ("vectors_of").
+std::vector<Case> onnx_cases(const Json& manifest) {
+  std::vector<Case> cases;
+  for (const auto& model : manifest.at("models")) {
+    const std::string file = model.at("file");
+    if (!file.ends_with(".onnx")) continue;
+    const bool twin = model.contains("vectors_of");
+    const std::string runtime = twin ? model.at("expect").get<std::string>() : "ort";
+    const Json* source = &model;
+    if (twin)
+      for (const auto& other : manifest.at("models"))
+        if (other.at("name") == model.at("vectors_of")) source = &other;
+    for (const auto& row : source->at("cases")) {
+      Case c;
+      c.name = fmt::format("{}/{}", model.at("name").get<std::string>(), row.at("id").get<int>());
+      c.model = file;
+      for (const auto& input : row.at("inputs")) c.inputs.push_back(input.is_object() ? input.at("file") : input);
+      if (row.at("outputs").contains(runtime)) {
+        std::size_t index = 0;
+        for (const auto& output : row.at("outputs").at(runtime)) {
+          c.goldens.push_back({fmt::format("output {}", index), output.at("file"), -1, index});
+          ++index;
+        }
+      }
+      cases.push_back(std::move(c));
+    }
+  }
+  return cases;
+}
+
 template <class T>
 void compare_as(const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& want, TensorCheck& check) {
   for (std::size_t i = 0; i + sizeof(T) <= got.size(); i += sizeof(T)) {
@@ -128,6 +158,10 @@ TensorCheck compare(const std::string& label, DType dtype, const std::vector<std
     case DType::kInt32: compare_as<std::int32_t>(got, want, check); break;
     case DType::kInt64: compare_as<std::int64_t>(got, want, check); break;
     case DType::kFloat32: compare_as<float>(got, want, check); break;
+    case DType::kUint16: compare_as<std::uint16_t>(got, want, check); break;
+    case DType::kUint32: compare_as<std::uint32_t>(got, want, check); break;
+    case DType::kUint64: compare_as<std::uint64_t>(got, want, check); break;
+    case DType::kFloat64: compare_as<double>(got, want, check); break;
   }
   return check;
 }
@@ -198,7 +232,9 @@ base::Result<std::vector<CaseResult>> check_data(
   std::vector<Case> cases;
   try {
     const Json json = Json::parse(bytes.begin(), bytes.end());
-    if (json.contains("models"))
+    if (json.contains("models") && options.runtime == "ort")
+      cases = onnx_cases(json);
+    else if (json.contains("models"))
       cases = model_cases(json, golden_runtime(options, false), options.layers);
     else
       cases = operator_cases(json, golden_runtime(options, true));

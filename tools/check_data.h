@@ -12,7 +12,7 @@ namespace deputy::tools {
 struct CheckDataOptions {
   SimulateOptions simulate;
   std::string filter;       ///< only cases whose name contains this
-  std::string runtime;      ///< golden set: "tflm", "xnnpack"/"tfjs"; empty: the one that fits the numerics
+  std::string runtime;      ///< golden set: "tflm", "xnnpack"/"tfjs", "ort": the ONNX models; empty: the one that fits the numerics
   bool layers = false;      ///< also compare every intermediate tensor that has a golden
 };
 

@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::pair<DType, std::string_view> kDescriptors[] = {
     {DType::kInt8, "|i1"},   {DType::kUint8, "|u1"},   {DType::kInt16, "<i2"},   {DType::kInt32, "<i4"},
-    {DType::kInt64, "<i8"},  {DType::kFloat32, "<f4"}, {DType::kFloat16, "<f2"}, {DType::kBool, "|b1"}};
+    {DType::kInt64, "<i8"},  {DType::kFloat32, "<f4"}, {DType::kFloat16, "<f2"}, {DType::kBool, "|b1"},
+    {DType::kUint16, "<u2"}, {DType::kUint32, "<u4"},  {DType::kUint64, "<u8"},  {DType::kFloat64, "<f8"}};
 
 // The header is a Python dict literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 std::optional<std::string_view> dict_value(std::string_view header, std::string_view key) {

@@ -11,6 +11,7 @@
 #include "arch/sensor_registers.h"
 #include "base/config.h"
 #include "delegate/ops/constraints.h"
+#include "host_runtime/cpu/onnx/evaluate.h"
 #include "npu_model/core/defect.h"
 #include "sim/stats.h"
 #include "soc/soc_config.h"
@@ -239,6 +240,13 @@ std::string quirks_page() {
   return out;
 }
 
+std::string onnx_page() {
+  std::string out = std::string(kGenerated) + "# ONNX operators\n\nOperator sets 7 to 17, on float32, float16, float64 and integer tensors as the specification has them for each operator. Any that\nDeputy's own operators cannot express runs on the CPU by itself (docs/onnx.md). QLinearAdd, QLinearMul, QLinearSigmoid,\nQLinearLeakyRelu, QLinearAveragePool and QLinearGlobalAveragePool of com.microsoft become integer operators when their scales are\nconstant. Constant is read by the importer.\n\n";
+  out += markdown_head({"operator", "limits"});
+  for (const auto& row : host_runtime::onnx_operators()) out += markdown_row({row.name, row.limits});
+  return out;
+}
+
 std::map<std::string, std::string> reference_pages() {
   return {{"executable.md", kGenerated + executable_page()},
           {"instructions.md", instructions_page()},
@@ -246,6 +254,7 @@ std::map<std::string, std::string> reference_pages() {
           {"params.md", params_page()},
           {"quirks.md", quirks_page()},
           {"stats.md", stats_page()},
+          {"onnx_ops.md", onnx_page()},
           {"supported_ops.md", ops_page()}};
 }
 

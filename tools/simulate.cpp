@@ -7,30 +7,59 @@
 #include <filesystem>
 
 #include "api/compile_model.h"
-#include "delegate/import/tflite.h"
 #include "soc/progress_bound.h"
 #include "tools/files.h"
+#include "tools/npy.h"
 #include "tools/simulator/target.h"
 
 namespace deputy::tools {
 
-base::Result<delegate::Graph> load_model(const std::string& path) {
-  DEPUTY_ASSIGN(auto model, load_model_file(path));
+base::Result<delegate::Graph> load_model(const std::string& path, const api::Bindings& bindings) {
+  DEPUTY_ASSIGN(auto model, load_model_file(path, bindings));
   return std::move(model.graph);
 }
 
-base::Result<ModelFile> load_model_file(const std::string& path) {
+namespace {
+
+// The shapes of .npy files for the model's inputs, in its order.
+base::Result<api::Bindings> bound_by(const std::vector<std::string>& files, std::span<const std::uint8_t> bytes, api::Bindings bindings) {
+  std::vector<std::string> names;
+  delegate::onnx_operators_of(bytes, &names);
+  for (std::size_t i = 0; i < std::min(files.size(), names.size()); ++i) {
+    if (!files[i].ends_with(".npy") || bindings.shapes.contains(names[i])) continue;
+    DEPUTY_ASSIGN(const auto file, read_file(files[i]));
+    DEPUTY_ASSIGN(const auto array, parse_npy(file, files[i]));
+    bindings.shapes[names[i]] = array.shape;
+  }
+  return bindings;
+}
+
+}  // namespace
+
+base::Result<ModelFile> load_model_file(const std::string& path, const api::Bindings& bindings, const std::vector<std::string>& inputs) {
   ModelFile out;
   DEPUTY_ASSIGN(out.bytes, read_file(path));
-  DEPUTY_ASSIGN(out.graph, parse_model(out.bytes, path));
+  auto graph = parse_model(out.bytes, path, bindings);
+  if (!graph.ok() && graph.error().kind == base::ErrorKind::kInput && !inputs.empty() && path.ends_with(".onnx")) {
+    DEPUTY_ASSIGN(const auto more, bound_by(inputs, out.bytes, bindings));
+    graph = parse_model(out.bytes, path, more);
+  }
+  if (!graph.ok()) return graph.error();
+  out.graph = std::move(*graph);
+  if (!path.ends_with(".onnx")) return out;
+  // The cache knows a model by these bytes: what else the graph was made of belongs to them.
+  for (const delegate::TensorId id : out.graph.inputs)
+    for (const std::int32_t dim : out.graph.tensor(id).desc.shape) out.bytes.push_back(static_cast<std::uint8_t>(dim)), out.bytes.push_back(static_cast<std::uint8_t>(dim >> 8)), out.bytes.push_back(static_cast<std::uint8_t>(dim >> 16)), out.bytes.push_back(static_cast<std::uint8_t>(dim >> 24));
+  for (const delegate::Tensor& tensor : out.graph.tensors) out.bytes.insert(out.bytes.end(), tensor.data.begin(), tensor.data.end());
   return out;
 }
 
-base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path) {
-  if (path.ends_with(".onnx"))
-    return base::Error{base::ErrorKind::kUnsupported, path, "ONNX models are not read yet",
-                       "convert the model to .tflite"};
-  return delegate::import_tflite(bytes, std::filesystem::path(path).filename().string());
+base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path, const api::Bindings& bindings) {
+  const std::filesystem::path file(path);
+  std::vector<std::string> notes;
+  auto graph = api::import_model(bytes, file.filename().string(), file.has_parent_path() ? file.parent_path().string() : ".", bindings, &notes);
+  for (const std::string& note : notes) fmt::print(stderr, "deputy: note: {}\n", note);
+  return graph;
 }
 
 delegate::CompileOptions compile_options(const SimulateOptions& options) {

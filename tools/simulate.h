@@ -12,6 +12,7 @@
 #include "api/quirks.h"
 #include "arch/executable.h"
 #include "base/result.h"
+#include "api/import_model.h"
 #include "delegate/compile.h"
 #include "delegate/ir/graph.h"
 #include "host_runtime/runtime/bounds.h"
@@ -42,6 +43,7 @@ struct SimulateOptions {
   std::string cache;             ///< folder of compiled programs; empty: none
   std::uint64_t cache_limit = api::kCacheDefaultBytes;
   std::vector<api::QuirkFile> quirks;
+  api::Bindings bindings;        ///< what an ONNX model leaves open
 };
 
 /// How a program came about.
@@ -67,17 +69,20 @@ struct Simulation {
   std::optional<base::Error> failure;  ///< keep_failed: why the run ended early; the records hold what it had
 };
 
-/// Reads a model file by its contents; today .tflite.
-base::Result<delegate::Graph> load_model(const std::string& path);
-/// The same of bytes that were read from `path`.
-base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path);
+/// Reads a model file, .tflite or .onnx. Notes of the importer go to stderr.
+base::Result<delegate::Graph> load_model(const std::string& path, const api::Bindings& bindings = {});
+/// The same of bytes that were read from `path`. External data lie beside it.
+base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path,
+                                          const api::Bindings& bindings = {});
 
 /// A model file with its graph.
 struct ModelFile {
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes;  ///< all that the graph follows from: bindings and external data are appended
   delegate::Graph graph;
 };
-base::Result<ModelFile> load_model_file(const std::string& path);
+/// `inputs`: .npy files whose shapes bind open dimensions that `bindings` does not.
+base::Result<ModelFile> load_model_file(const std::string& path, const api::Bindings& bindings = {},
+                                        const std::vector<std::string>& inputs = {});
 
 /// The hardware and driver that the options' SoC has.
 base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options);

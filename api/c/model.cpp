@@ -18,6 +18,8 @@ static_assert(DEPUTY_INT8 == static_cast<int>(DType::kInt8) && DEPUTY_UINT8 == s
               DEPUTY_INT16 == static_cast<int>(DType::kInt16) && DEPUTY_INT32 == static_cast<int>(DType::kInt32) &&
               DEPUTY_INT64 == static_cast<int>(DType::kInt64) && DEPUTY_FLOAT32 == static_cast<int>(DType::kFloat32) &&
               DEPUTY_FLOAT16 == static_cast<int>(DType::kFloat16) && DEPUTY_BOOL == static_cast<int>(DType::kBool));
+static_assert(DEPUTY_UINT16 == static_cast<int>(DType::kUint16) && DEPUTY_UINT32 == static_cast<int>(DType::kUint32) &&
+              DEPUTY_UINT64 == static_cast<int>(DType::kUint64) && DEPUTY_FLOAT64 == static_cast<int>(DType::kFloat64));
 
 deputy_model* make(Model model) {
   auto inputs = model.inputs(), outputs = model.outputs();

@@ -86,6 +86,14 @@ class Exporter {
 
 Result<std::vector<std::uint8_t>> export_tflite(const Graph& graph) {
   DEPUTY_TRY(validate(graph));
+  const auto unsupported = [](std::string what, std::string message) {
+    return base::Error{base::ErrorKind::kUnsupported, std::move(what), std::move(message), ""};
+  };
+  for (const Op& op : graph.ops)
+    if (op.kind == arch::OpKind::ONNX) return unsupported(op_label(graph, op), "TFLite has no operator for " + op.attrs.onnx);
+  for (const Tensor& tensor : graph.tensors)
+    if (tensor.desc.dtype > DType::kBool)
+      return unsupported(tensor.desc.name, "the exporter does not write this element type");
   for (const Op& op : graph.ops) DEPUTY_TRY(check_op(graph, op));
   return Exporter(graph).run();
 }

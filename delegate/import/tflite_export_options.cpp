@@ -79,6 +79,7 @@ tflite::TensorType tensor_type(DType type) {
     case DType::kFloat32: return tflite::TensorType::FLOAT32;
     case DType::kFloat16: return tflite::TensorType::FLOAT16;
     case DType::kBool: return tflite::TensorType::BOOL;
+    case DType::kUint16: case DType::kUint32: case DType::kUint64: case DType::kFloat64: break;  // refused before
   }
   DEPUTY_CHECK(false, "unknown element type");
 }

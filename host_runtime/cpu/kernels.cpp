@@ -23,7 +23,7 @@ const HostOp* find_op(OpKind kind) {
     for (auto family : {conv_ops(), fully_connected_ops(), transpose_conv_ops(), pool_ops(),
                         elementwise_ops(), activation_ops(), softmax_ops(), normalisation_ops(),
                         reduce_ops(), shape_ops(), slice_ops(), pad_ops(), space_ops(),
-                        resize_ops(), quantize_ops(), gather_pack_ops(), matmul_ops()})
+                        resize_ops(), quantize_ops(), gather_pack_ops(), matmul_ops(), onnx_ops()})
       for (const HostOp& op : family) {
         const auto index = static_cast<std::size_t>(op.kind);
         if (rows.size() <= index) rows.resize(index + 1, nullptr);

@@ -64,6 +64,7 @@ std::span<const HostOp> resize_ops();
 std::span<const HostOp> quantize_ops();
 std::span<const HostOp> gather_pack_ops();
 std::span<const HostOp> matmul_ops();
+std::span<const HostOp> onnx_ops();
 
 /// An error about this call: check errors are kUnsupported, run-time data errors kInput.
 base::Error op_error(const OpCall& c, std::string message,

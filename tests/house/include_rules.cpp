@@ -54,6 +54,8 @@ const std::vector<LibraryRule> kLibraries = {
     {"nlohmann/", {"tools", "tests", "benchmarks"}},
     {"CLI/", {"tools"}},
     {"nettle/", {"api"}},
+    {"onnx/", {"delegate/import/onnx", "tests"}},
+    {"google/protobuf", {"delegate/import/onnx", "tests"}},
     {"flatbuffers/", {"delegate/import", "workloads", "tests"}},
 };
 

@@ -15,7 +15,7 @@ constexpr const char* kOutcomeNames[] = {"equal", "within one step", "DIFFERS", 
 
 base::Result<int> check(const CommonOptions& common, const CheckDataCommand& command) {
   CheckDataOptions options;
-  DEPUTY_ASSIGN(options.simulate, simulate_options(common));
+  DEPUTY_ASSIGN(options.simulate, simulate_options(common, command.runtime == "ort" ? "model.onnx" : ""));
   options.filter = command.filter;
   options.runtime = command.runtime;
   options.layers = command.layers;

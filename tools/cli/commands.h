@@ -15,7 +15,8 @@ struct CommonOptions {
   std::string soc = "wearable";
   std::vector<std::string> sets;
   std::string engine = "auto";
-  std::string numerics = "tflite";
+  std::string numerics = "auto";  ///< by the model's format
+  std::vector<std::string> dims, shapes;  ///< NAME=N and INPUT=AxBxC, of ONNX models
   bool strict = false;
   std::vector<std::string> force, deny;
   std::uint64_t min_partition = 1, max_partitions = UINT64_MAX;
@@ -72,6 +73,11 @@ struct CheckDataCommand {
   bool layers = false, verbose = false;
 };
 
+struct CheckOnnxCommand {
+  std::string folder, filter;
+  bool verbose = false;
+};
+
 struct NetworkCommand {
   std::string name, output;
 };
@@ -114,6 +120,8 @@ int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
 int inspect_command(const CommonOptions& common, const std::string& model);
 int check_data_command(const CommonOptions& common, const CheckDataCommand& options);
+/// Exit code 8 when a case is wrong.
+int check_onnx_command(const CommonOptions& common, const CheckOnnxCommand& options);
 int list_command(const std::string& what);
 int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -24,8 +25,46 @@ int fail(const base::Error& error) {
 
 int finish(const base::Status& status) { return status.ok() ? 0 : fail(status.error()); }
 
-base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
+namespace {
+
+// NAME=VALUE; shapes are 1x3x32x32.
+base::Result<api::Bindings> parse_bindings(const CommonOptions& common) {
+  api::Bindings out;
+  const auto bad = [](const char* option, const std::string& text) {
+    return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is not understood", text), "write NAME=8, or INPUT=1x3x32x32"};
+  };
+  const auto numbers = [](const std::string& text) {
+    Shape shape;
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('x', at), text.size());
+      std::int32_t value = -1;
+      const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, value);
+      if (error != std::errc() || stop != text.data() + end || value < 0) return Shape{};
+      shape.push_back(value);
+      at = end + 1;
+    }
+    return shape;
+  };
+  for (const std::string& text : common.dims) {
+    const std::size_t equals = text.rfind('=');
+    const Shape value = equals == std::string::npos ? Shape{} : numbers(text.substr(equals + 1));
+    if (value.size() != 1 || equals == 0) return bad("--dim", text);
+    out.dims[text.substr(0, equals)] = value[0];
+  }
+  for (const std::string& text : common.shapes) {
+    const std::size_t equals = text.rfind('=');
+    const Shape value = equals == std::string::npos ? Shape{} : numbers(text.substr(equals + 1));
+    if (value.empty() || equals == 0) return bad("--shape", text);
+    out.shapes[text.substr(0, equals)] = value;
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<SimulateOptions> simulate_options(const CommonOptions& common, const std::string& model) {
   SimulateOptions out;
+  DEPUTY_ASSIGN(out.bindings, parse_bindings(common));
   DEPUTY_ASSIGN(auto path, find_soc(common.soc));
   DEPUTY_ASSIGN(out.soc, soc::load_soc_config(path, common.sets));
   out.strict = common.strict;
@@ -59,6 +98,7 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common) {
                                         : delegate::EnginePolicy::kAuto;
   out.numerics = common.numerics == "fp32"     ? Numerics::kFp32
                  : common.numerics == "single" ? Numerics::kSingle
+                 : common.numerics == "auto" && model.ends_with(".onnx") ? Numerics::kFp32
                                                : Numerics::kTflite;
   return out;
 }

@@ -13,7 +13,7 @@ namespace deputy::tools {
 base::Status run_comparison(const CommonOptions& common, const RunOptions& options);
 
 /// Everything but the fields that only `run` has.
-base::Result<SimulateOptions> simulate_options(const CommonOptions& common);
+base::Result<SimulateOptions> simulate_options(const CommonOptions& common, const std::string& model = "");
 
 /// An error when options of the placement are given with a file that is compiled already.
 base::Status no_placement_options(const CommonOptions& common, const std::string& file);

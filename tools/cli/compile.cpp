@@ -22,8 +22,8 @@ base::Result<arch::Executable> load_or_compile(const CommonOptions& common, cons
     DEPUTY_ASSIGN(auto bytes, read_file(file));
     return arch::read_executable(bytes, file);
   }
-  DEPUTY_ASSIGN(auto options, simulate_options(common));
-  DEPUTY_ASSIGN(const auto model, load_model_file(file));
+  DEPUTY_ASSIGN(auto options, simulate_options(common, file));
+  DEPUTY_ASSIGN(const auto model, load_model_file(file, options.bindings));
   if (!trace && !options.cache.empty()) {  // who wants to know why must compile
     DEPUTY_ASSIGN(const auto compiled, compile_model(model, options));
     const api::CacheNote& cache = compiled.provenance.cache;
@@ -64,8 +64,8 @@ base::Status show(const CommonOptions& common, const CompileCommand& command, ar
   if (command.model.ends_with(".dexe"))
     return base::Error{base::ErrorKind::kUsage, command.dump.empty() ? "--explain" : "--dump", "needs a model: an executable is compiled already", "give the .tflite file"};
   DEPUTY_ASSIGN(auto dumps, parse_dumps(command.dump));
-  DEPUTY_ASSIGN(auto options, simulate_options(common));
-  DEPUTY_ASSIGN(auto graph, load_model(command.model));
+  DEPUTY_ASSIGN(auto options, simulate_options(common, command.model));
+  DEPUTY_ASSIGN(auto graph, load_model(command.model, options.bindings));
   delegate::CompileTrace trace;
   DEPUTY_ASSIGN(executable, compile_graph(graph, options, nullptr, &trace));
   for (const auto& name : dumps) {

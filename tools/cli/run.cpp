@@ -88,7 +88,7 @@ base::Result<Simulation> run_model(const RunOptions& options, const SimulateOpti
     DEPUTY_ASSIGN(auto inputs, load_inputs(shell, options.inputs, options.seed));
     return simulate_executable(file, options.model, simulate_with, inputs);
   }
-  DEPUTY_ASSIGN(const auto model, load_model_file(options.model));
+  DEPUTY_ASSIGN(const auto model, load_model_file(options.model, simulate_with.bindings, options.inputs));
   DEPUTY_ASSIGN(const auto shapes, given_shapes(model.graph, options));
   Provenance provenance;
   api::ModelOptions with{compile_options(simulate_with), shape_policy(options.shape_policy)};
@@ -122,7 +122,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
     return base::Error{base::ErrorKind::kUsage, "--timing-only", "computes no outputs",
                        "drop --output-dir and --expect, or --timing-only"};
   if (options.model.ends_with(".dexe")) DEPUTY_TRY(no_placement_options(common, options.model));
-  DEPUTY_ASSIGN(auto simulate_with, simulate_options(common));
+  DEPUTY_ASSIGN(auto simulate_with, simulate_options(common, options.model));
   simulate_with.timing_only = options.timing_only;
   simulate_with.all_tensors = options.all_tensors;
   simulate_with.seed = options.seed;

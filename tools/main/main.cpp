@@ -39,9 +39,11 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
       ->group("Placement");
   command->add_option("--max-partitions", options.max_partitions, "NPU programs at most")->group("Placement");
-  command->add_option("--numerics", options.numerics, "rounding rule: tflite, single or fp32")
-      ->check(CLI::IsMember({"tflite", "single", "fp32"}))
+  command->add_option("--numerics", options.numerics, "rounding rule: tflite, single or fp32; auto: fp32 for ONNX models, else tflite")
+      ->check(CLI::IsMember({"auto", "tflite", "single", "fp32"}))
       ->capture_default_str();
+  command->add_option("--dim", options.dims, "size of an open dimension of an ONNX model: batch=1 (repeatable)")->take_all();
+  command->add_option("--shape", options.shapes, "shape of an ONNX model's input: image=1x3x32x32 (repeatable)")->take_all();
   command->add_flag("--strict", options.strict, "make an operator on the CPU an error");
   command->add_option("--sram-limit", options.sram_limit, "SRAM bytes the compiler may use for tensors, for example 64KiB (default: all)")
       ->transform(CLI::AsSizeValue(false));
@@ -79,7 +81,7 @@ int main(int argc, char** argv) {
 
   deputy::tools::RunOptions run;
   auto* run_cmd = app.add_subcommand("run", "Compile a model, run it on the SoC, report time and energy");
-  run_cmd->add_option("model", run.model, ".tflite model, or .dexe from 'deputy compile'")->required();
+  run_cmd->add_option("model", run.model, ".tflite or .onnx model, or .dexe from 'deputy compile'")->required();
   add_compile_options(run_cmd, common);
   add_cache_options(run_cmd, common);
   run_cmd->add_option("--input", run.inputs, "input file, .npy or raw .bin, in graph order (repeatable)")->take_all();
@@ -133,9 +135,16 @@ int main(int argc, char** argv) {
   check_cmd->add_option("manifest", check.manifest, "manifest.json")->required();
   add_compile_options(check_cmd, common);
   check_cmd->add_option("--filter", check.filter, "only cases whose name contains this");
-  check_cmd->add_option("--runtime", check.runtime, "golden set to compare with: tflm, tfjs, xnnpack (default: by numerics)");
+  check_cmd->add_option("--runtime", check.runtime, "golden set to compare with: tflm, tfjs, xnnpack (default: by numerics); ort: the ONNX models");
   check_cmd->add_flag("--layers", check.layers, "also compare intermediate tensors");
   check_cmd->add_flag("--verbose", check.verbose, "print every case");
+
+  deputy::tools::CheckOnnxCommand check_onnx;
+  auto* onnx_cmd = app.add_subcommand("check-onnx", "Run ONNX's node tests on the SoC; exit code 8 when one is wrong");
+  onnx_cmd->add_option("folder", check_onnx.folder, "folder of cases")->default_val("/usr/share/libonnx-testdata/data/node");
+  add_compile_options(onnx_cmd, common);
+  onnx_cmd->add_option("--filter", check_onnx.filter, "only cases whose name contains this");
+  onnx_cmd->add_flag("--verbose", check_onnx.verbose, "print every case");
 
   deputy::tools::ProbeCommand probe;
   auto* probe_cmd = app.add_subcommand("probe", "Test the SoC's NPU operator by operator against the CPU; exit code 8 when it is wrong");
@@ -233,6 +242,7 @@ int main(int argc, char** argv) {
   if (*disasm_cmd) return tools::disasm_command(common, disasm_file);
   if (*inspect_cmd) return tools::inspect_command(common, inspect_model);
   if (*check_cmd) return tools::check_data_command(common, check);
+  if (*onnx_cmd) return tools::check_onnx_command(common, check_onnx);
   if (*probe_cmd) return tools::probe_command(common, probe);
   if (*campaign_cmd) return tools::campaign_command(common, campaign);
   if (*cache_cmd) return tools::cache_command(common, cache_what, cache_folder);

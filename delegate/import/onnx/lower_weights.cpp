@@ -1,0 +1,75 @@
+#include "delegate/import/onnx/lower_weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace deputy::delegate::onnx_import {
+
+TensorId weight_tensor(Lowering& l, const Weights& weights, const std::vector<int>& order, const Shape& shape, DType like) {
+  const TensorId moved = l.get(weights.value, order);
+  arch::TensorDesc desc = l.graph.tensor(moved).desc;
+  std::vector<std::uint8_t> data = l.graph.tensor(moved).data;
+  desc.shape = shape;
+  if (weights.quant.present()) {
+    desc.quant = weights.quant;
+    if (desc.quant.per_channel()) desc.quant.axis = static_cast<std::int32_t>(std::find(order.begin(), order.end(), weights.quant.axis) - order.begin());
+    if (desc.dtype != like) {  // uint8 and int8 differ by 128 in the number and in the zero point
+      const std::int32_t by = like == DType::kInt8 ? -128 : 128;
+      for (std::uint8_t& b : data) b ^= 0x80;
+      for (std::int32_t& z : desc.quant.zero_point) z += by;
+      desc.dtype = like;
+    }
+  }
+  return l.add_constant(std::move(desc), std::move(data));
+}
+
+std::optional<TensorId> integer_bias(Lowering& l, const Node& node, int value, const Quantisation& in, const Quantisation& weights,
+                                     std::int32_t channels, bool& ok) {
+  ok = true;
+  if (value == kNoValue) return std::nullopt;
+  ok = false;
+  if (!l.constant(value) || l.desc(value).elements() != channels) return std::nullopt;
+  std::vector<std::uint8_t> data(static_cast<std::size_t>(channels) * 4);
+  arch::TensorDesc desc;
+  desc.name = l.desc(value).name, desc.dtype = DType::kInt32, desc.shape = {channels};
+  const auto real = l.floats(value);
+  if (!real) return std::nullopt;
+  const Twin* twin = l.twin(value);
+  const bool quantised = twin && l.desc(twin->value).dtype == DType::kInt32;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
+    const float step = in.scale[0] * weights.scale[weights.per_channel() ? c : 0];
+    desc.quant.scale.push_back(step), desc.quant.zero_point.push_back(0);
+    double steps = static_cast<double>((*real)[c]) / static_cast<double>(step);
+    if (quantised) {
+      const std::size_t k = twin->quant.per_channel() ? c : 0;
+      std::int32_t q;
+      std::memcpy(&q, &l.model.value(twin->value).data[c * 4], 4);
+      // A zero point only shifts the numbers; exporters round the product of the scales in other ways.
+      const double own = static_cast<double>(q) - twin->quant.zero_point[k];
+      const double ratio = static_cast<double>(twin->quant.scale[k]) / static_cast<double>(step);
+      steps = std::fabs(ratio - 1) < 1e-5 ? own : own * ratio;
+    }
+    steps = std::nearbyint(steps);
+    if (!(std::fabs(steps) < 2147483648.0)) {
+      l.note(node, fmt::format("stays in floats: entry {} of its bias does not fit 32 bits in steps of {}", c, step));
+      return std::nullopt;
+    }
+    const auto q = static_cast<std::int32_t>(steps);
+    std::memcpy(&data[c * 4], &q, 4);
+  }
+  if (!weights.per_channel()) desc.quant.scale.resize(1), desc.quant.zero_point.resize(1);
+  ok = true;
+  return l.add_constant(std::move(desc), std::move(data));
+}
+
+std::optional<TensorId> float_bias(Lowering& l, int value, std::int32_t channels) {
+  if (value == kNoValue || !l.constant(value) || l.desc(value).elements() != channels) return std::nullopt;
+  arch::TensorDesc desc;
+  desc.name = l.desc(value).name, desc.dtype = DType::kFloat32, desc.shape = {channels};
+  return l.add_constant(std::move(desc), l.model.value(value).data);
+}
+
+}  // namespace deputy::delegate::onnx_import
