@@ -165,7 +165,7 @@ TEST_CASE("executables that make no sense are refused in words") {
   expect([](Executable& e) { e.tensors[0].desc.quant.zero_point.pop_back(); },
          "2 scales but 1 zero points");
   expect([](Executable& e) { e.tensors[0].desc.quant.axis = 4; }, "along axis 4");
-  expect([](Executable& e) { e.tensors[0].desc.dtype = static_cast<DType>(base::kDTypeCount); },
+  expect([](Executable& e) { e.tensors[0].desc.dtype = static_cast<DType>(kDTypeCount); },
          "unknown element type");
   expect([](Executable& e) { e.tensors[0].region = static_cast<Region>(8); }, "unknown region");
   expect([](Executable& e) { e.inputs = {4}; }, "graph input: tensor 4 of 4");
