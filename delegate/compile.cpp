@@ -234,22 +234,24 @@ class Compiler {
   }
 
   // The estimate of all programs as the kernels run now: everything is placed and lowered, and thrown away.
-  double trial() {
+  Trial trial() {
     CompileOptions quick = options_, quiet = options_;
     quick.effort = Effort::kFast, quick.trace = quiet.trace = nullptr;
     Placing placing = place_buffers(graph_, actions(), storage_wishes(), quick);
     const std::vector<TensorView> views = tensor_views(placing);
     std::vector<arch::PlacedTensor> tensors = out_.tensors;
     ConstantPool constants;
-    double cycles = 0;
+    Trial out;
+    for (const PlannedBuffer& buffer : placing.plan.buffers)
+      if (!region_in_sram(buffer.region, options_.io)) out.slow_bytes += buffer.range.traffic;
     for (std::size_t g = 0; g < kernels_.size(); ++g) {
       if (kernels_[g].empty()) continue;
       ProgramBuilder builder(options_.npu, stream_options(fast_buffers(placing.plan)));
       Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, how_.spm_kept, how_.ahead};
       emit_group(context, g);
-      cycles += builder.finish(1).cycles;
+      out.cycles += builder.finish(1).cycles;
     }
-    return cycles;
+    return out;
   }
 
   void add_npu_step(std::size_t g) {

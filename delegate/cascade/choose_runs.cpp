@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kTrials = 6, kStagedTrials = 2;  // of the proposals of a style
 constexpr int kMoreTrials = 4;                         // of other stripes for the best
+constexpr double kForTraffic = 1.02;                   // cycles that fewer bytes of maps in DRAM are worth
 
 // What may be alive in the fast arena at once, to be tried when cascades are chosen. The limits below the given one
 // are the same for all given ones, so that more memory never loses a choice that less memory had.
@@ -42,13 +43,14 @@ class Search {
     if (options_.optimisations.cascade && plan.slow.bytes > 0) return with_cascades(plan, staging);
     if (!staging) return single_;
     offer({single_}, true), offer({with(single_.runs, room_, true)}, true);
-    return best_.choice;
+    return chosen();
   }
 
  private:
   struct Candidate {
     RunChoice choice;
     double cycles = 0;  // by the search's costs, or of the trial
+    std::uint64_t slow_bytes = 0;  // of the trial
   };
   static RunChoice with(std::vector<std::vector<Run>> runs, std::int64_t kept, bool ahead) { return {std::move(runs), kept, ahead}; }
 
@@ -68,11 +70,26 @@ class Search {
       }
     }
     if (full) vary();
-    return best_.choice;
+    return chosen();
+  }
+
+  // Of those that are about as fast as the best, the one that moves the fewest bytes of maps through the DRAM: they cost
+  // energy, and more SRAM shall not move more of them for a few cycles.
+  RunChoice chosen() const {
+    const Candidate* out = &best_;
+    for (const Candidate& other : tried_)
+      if (other.cycles <= kForTraffic * best_.cycles &&
+          std::pair(other.slow_bytes, other.cycles) < std::pair(out->slow_bytes, out->cycles))
+        out = &other;
+    return out->choice;
   }
 
   void offer(Candidate candidate, bool by_trial) {
-    if (by_trial) candidate.cycles = hooks_.trial(candidate.choice);
+    if (by_trial) {
+      const Trial trial = hooks_.trial(candidate.choice);
+      candidate.cycles = trial.cycles, candidate.slow_bytes = trial.slow_bytes;
+      tried_.push_back(candidate);
+    }
     if (best_.choice.runs.empty() || candidate.cycles < best_.cycles) best_ = std::move(candidate);
   }
 
@@ -113,7 +130,7 @@ class Search {
       const MemoryPlan plan = plan_with_external(live_ranges(graph_, hooks_.actions(choice), storage, false), external_,
                                                  options_.sram_bytes, Effort::kFast);
       const double cycles = total_cycles(choice, plan, costs, style.staged);
-      out.push_back({std::move(choice), cycles});
+      out.push_back({std::move(choice), cycles, 0});
     }
     std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
     return out;
@@ -171,6 +188,7 @@ class Search {
   std::vector<LiveRange> singly_;
   std::int64_t room_ = 0;         // of the scratchpad, for staging
   Candidate best_;
+  std::vector<Candidate> tried_;
 };
 
 }  // namespace

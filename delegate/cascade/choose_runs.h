@@ -21,11 +21,16 @@ struct RunChoice {
   bool ahead = false;                  ///< TransferRates
 };
 
+/// What a trial finds: everything is placed, lowered, timed and thrown away.
+struct Trial {
+  double cycles = 0;             ///< by the timer
+  std::uint64_t slow_bytes = 0;  ///< of feature maps that the DRAM moves
+};
 /// What the compiler answers if the kernels run like that.
 struct RunHooks {
   std::function<StorageWishes(const RunChoice&)> wishes;
   std::function<std::vector<Action>(const RunChoice&)> actions;
-  std::function<double(const RunChoice&)> trial;  ///< cycles by the timer: all is placed, lowered and thrown away
+  std::function<Trial(const RunChoice&)> trial;
 };
 
 /// `kernels`: by group. With Effort::kFast, trials only where no cascade is considered.
