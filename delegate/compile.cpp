@@ -85,9 +85,9 @@ class Compiler {
     }
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
-    for (const std::vector<Kernel>& kernels : kernels_) how_.runs.push_back(single_runs(kernels.size()));
-    storage_ = plan_storage(graph_, storage_wishes());
-    if (!options_.keep_all_tensors)
+    if (options_.keep_all_tensors)
+      for (const std::vector<Kernel>& kernels : kernels_) how_.runs.push_back(single_runs(kernels.size()));
+    else
       adopt(choose_runs(graph_, options_, schedule_, kernels_, tilings_,
                         {[this](const RunChoice& how) { return adopt(how), storage_wishes(); },
                          [this](const RunChoice& how) { return adopt(how), actions(); },
@@ -172,10 +172,9 @@ class Compiler {
 
   // The position of a group's first action among actions().
   std::ptrdiff_t first_action(std::size_t g) const {
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < g; ++i)
-      at += schedule_.groups[i].engine == Engine::kNpu ? how_.runs[i].size() : schedule_.groups[i].ops.size();
-    return static_cast<std::ptrdiff_t>(at);
+    std::ptrdiff_t at = 0;
+    for (std::size_t i = 0; i < g; ++i) at += action_count(schedule_.groups[i], how_.runs[i]);
+    return at;
   }
 
   TensorId root(TensorId id) const { return storage_.root(id); }
@@ -222,8 +221,8 @@ class Compiler {
       emit(context, kernels_[g], run);
     }
   }
-  StreamOptions stream_options(std::vector<LiveBuffer> live) const {
-    return {options_.memory, options_.optimisations.prefetch, options_.io, options_.optimisations.staging, options_.sram_bytes, std::move(live)};
+  StreamOptions stream_options(std::vector<LiveBuffer> live, int passes) const {
+    return {options_.memory, options_.optimisations.prefetch, options_.io, options_.optimisations.staging, options_.sram_bytes, std::move(live), passes};
   }
   static std::vector<LiveBuffer> fast_buffers(const MemoryPlan& plan) {
     std::vector<LiveBuffer> out;
@@ -246,18 +245,18 @@ class Compiler {
       if (!region_in_sram(buffer.region, options_.io)) out.slow_bytes += buffer.range.traffic;
     for (std::size_t g = 0; g < kernels_.size(); ++g) {
       if (kernels_[g].empty()) continue;
-      ProgramBuilder builder(options_.npu, stream_options(fast_buffers(placing.plan)));
-      Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, how_.spm_kept, how_.ahead};
+      ProgramBuilder builder(options_.npu, stream_options(fast_buffers(placing.plan), 1));
+      Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, codes_, how_.spm_kept, how_.ahead};
       emit_group(context, g);
-      out.cycles += builder.finish(1).cycles;
+      out.cycles += builder.finish().cycles;
     }
     return out;
   }
 
   void add_npu_step(std::size_t g) {
     if (kernels_[g].empty()) return;  // views left nothing to do
-    ProgramBuilder builder(options_.npu, stream_options(fast_buffers_));
-    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_, how_.spm_kept, how_.ahead};
+    ProgramBuilder builder(options_.npu, stream_options(fast_buffers_, options_.effort == Effort::kFull ? 4 : 1));
+    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_, codes_, how_.spm_kept, how_.ahead};
     std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
     std::set<std::uint32_t> outputs;
     arch::Step step;
@@ -282,7 +281,7 @@ class Compiler {
       if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
         step.inputs.push_back(placed(id));
     }
-    Stream stream = builder.finish(options_.effort == Effort::kFull ? 4 : 1);
+    Stream stream = builder.finish();
     program.words = std::move(stream.words);
     out_.fast_arena_bytes = std::max(out_.fast_arena_bytes, arena_bytes(stream.staged_top));
     out_.programs.push_back(std::move(program));
@@ -300,6 +299,7 @@ class Compiler {
   std::vector<LiveBuffer> fast_buffers_;      // of the memory plan
   StorageMap storage_;                        // which buffer each tensor lies in
   std::vector<TensorView> views_;             // of every tensor that is no constant
+  FittedCodes codes_;
   ConstantPool constants_;
   TilingCache tilings_;
   std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it

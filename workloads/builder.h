@@ -23,6 +23,10 @@ struct Window {
   arch::Activation activation = arch::Activation::kNone;
 };
 
+inline Window square(int kernel, int stride, arch::Activation activation) {
+  return {.kernel_h = kernel, .kernel_w = kernel, .stride_h = stride, .stride_w = stride, .activation = activation};
+}
+
 /// Tensors are NHWC, batch 1. Weights are int8 per output channel (FULLY_CONNECTED: one scale), biases
 /// int32, activations int8. Shapes that do not fit are our own bugs and abort.
 class Builder {

@@ -8,10 +8,6 @@ namespace {
 
 using arch::Activation;
 
-Window square(int kernel, int stride, Activation activation) {
-  return {.kernel_h = kernel, .kernel_w = kernel, .stride_h = stride, .stride_w = stride, .activation = activation};
-}
-
 struct Stage {
   int number, blocks, filters, stride;
 };

@@ -11,10 +11,6 @@ namespace {
 using arch::Activation;
 using arch::Padding;
 
-Window square(int kernel, int stride, Activation activation) {
-  return {.kernel_h = kernel, .kernel_w = kernel, .stride_h = stride, .stride_w = stride, .activation = activation};
-}
-
 /// One window over the whole image.
 Window whole(const Shape& shape) {
   return {.kernel_h = shape[1], .kernel_w = shape[2], .stride_h = shape[1], .stride_w = shape[2],

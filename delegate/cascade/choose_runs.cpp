@@ -117,8 +117,7 @@ class Search {
     std::ptrdiff_t action = 0;
     for (std::size_t g = 0; g < kernels_.size(); ++g) {
       planners.emplace_back(problem(g, action, style), costs, static_cast<std::int64_t>(options_.sram_bytes));
-      action += static_cast<std::ptrdiff_t>(schedule_.groups[g].engine == Engine::kNpu ? kernels_[g].size()
-                                                                                      : schedule_.groups[g].ops.size());
+      action += action_count(schedule_.groups[g], single_.runs[g]);
     }
     std::vector<Candidate> out;
     std::set<std::vector<std::vector<Run>>> seen;

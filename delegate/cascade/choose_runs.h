@@ -21,6 +21,11 @@ struct RunChoice {
   bool ahead = false;                  ///< TransferRates
 };
 
+/// How many actions (fusion/kernel.h) a group is.
+inline std::ptrdiff_t action_count(const Group& group, const std::vector<Run>& runs) {
+  return static_cast<std::ptrdiff_t>(group.engine == Engine::kNpu ? runs.size() : group.ops.size());
+}
+
 /// What a trial finds: everything is placed, lowered, timed and thrown away.
 struct Trial {
   double cycles = 0;             ///< by the timer

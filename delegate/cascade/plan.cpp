@@ -26,9 +26,7 @@ std::vector<CascadeStage> stages_of(const Graph& graph, Numerics numerics, const
 }
 
 std::int64_t most_rows(const Stripes& stripes, std::size_t stage) {
-  std::int64_t most = 1;
-  for (const auto& rows : stripes.rows) most = std::max(most, rows[stage].end - rows[stage].begin);
-  return most;
+  return stripes.rows.empty() ? 1 : stripes.rows[0][stage].nominal;
 }
 
 // Those in which the stage makes anything.
@@ -240,7 +238,7 @@ std::int64_t KernelCosts::constant_bytes(const Kernel& kernel) {
   const auto [it, missing] = constants_.try_emplace(kernel.main, 0);
   if (missing)
     if (const auto s = fused_window(graph_, options_.numerics, kernel); s && s->has_weights())
-      it->second = s->oc * (s->kh * s->kw * (s->kind == WindowKind::kConv ? s->ic : 1) + arch::kChannelParamBytes);
+      it->second = s->weight_bytes() + s->oc * arch::kChannelParamBytes;
   return it->second;
 }
 

@@ -1,19 +1,24 @@
 // From operators to instructions. Each lowering assumes that the operator passed npu_refusal().
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "arch/executable.h"
 #include "delegate/codegen/constant_pool.h"
 #include "delegate/codegen/program_builder.h"
 #include "delegate/codegen/tile_search.h"
-#include "delegate/compile.h"
 #include "delegate/codegen/views.h"
+#include "delegate/compile.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/ir/graph.h"
 #include "delegate/ops/copies.h"
+#include "delegate/weights/weight_encoder.h"
 
 namespace deputy::delegate {
+
+/// The codes of weights that are compressed, each fitted once for all trials and stripes.
+using FittedCodes = std::map<TensorId, FittedCode>;
 
 /// What a lowering reads and adds to. Nothing is owned.
 struct Lowering {
@@ -24,6 +29,7 @@ struct Lowering {
   ConstantPool& constants;
   ProgramBuilder& program;
   TilingCache& tilings;
+  FittedCodes& codes;
   std::int64_t spm_kept = 0;  ///< TransferRates::spm_kept
   bool ahead = false;         ///< TransferRates::ahead
 

@@ -80,8 +80,8 @@ std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t
   return addresses;
 }
 
-Stream ProgramBuilder::finish(int passes) {
-  return emit_stream(std::move(sections_), npu_, options_, passes);
+Stream ProgramBuilder::finish() {
+  return emit_stream(std::move(sections_), npu_, options_);
 }
 
 }  // namespace deputy::delegate

@@ -48,8 +48,7 @@ class ProgramBuilder {
   std::vector<std::uint32_t> allocate(std::span<const std::int64_t> sizes);
 
   /// Appends END and returns the program. The builder is then spent.
-  /// `passes`: see emit_stream().
-  Stream finish(int passes = 4);
+  Stream finish();
 
  private:
   template <class T>

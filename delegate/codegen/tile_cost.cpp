@@ -89,8 +89,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
 
   double weight_bytes = 0, param_bytes = 0, weight_loads = 0, weight_stretches = 0;
   if (s.has_weights()) {
-    const std::int64_t per_output = s.kh * s.kw * (s.kind == WindowKind::kConv ? s.ic : 1);
-    weight_bytes = static_cast<double>(s.oc * per_output);
+    weight_bytes = static_cast<double>(s.weight_bytes());
     weight_loads = static_cast<double>(no * nk);
     const bool weights_stay = t.w_slots >= (t.spatial_outer ? no * nk : nk);
     if (!weights_stay)
@@ -108,7 +107,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
   double weight_load = weight_bytes * rates.weights_per_byte + param_bytes * rates.params_per_byte +
                        weight_stretches * rates.weights_run;
   if (rates.ahead && weight_bytes > 0) {
-    const double once = static_cast<double>(s.oc * s.kh * s.kw * (s.kind == WindowKind::kConv ? s.ic : 1));
+    const auto once = static_cast<double>(s.weight_bytes());
     weight_load = weight_load * (1 - once / weight_bytes) + (once + param_bytes) * rates.ahead_per_byte;
   }
   const double map_loads = maps * static_cast<double>(ns * no);

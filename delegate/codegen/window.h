@@ -27,6 +27,7 @@ struct WindowShape {
   EpilogueShape epilogue;  ///< what follows on each tile while it is in the scratchpad
   bool packed = false;    ///< weights are compressed: their code table lies in the scratchpad too
   bool has_weights() const { return kind != WindowKind::kPool; }
+  std::int64_t weight_bytes() const { return has_weights() ? oc * kh * kw * (kind == WindowKind::kConv ? ic : 1) : 0; }
   auto operator<=>(const WindowShape&) const = default;
 };
 

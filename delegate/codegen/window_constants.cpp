@@ -24,7 +24,9 @@ WindowConstants::WindowConstants(Lowering& context, TensorId weights, std::vecto
       params_(std::move(params)),
       s_(shape) {
   if (!context.options.optimisations.compression) return;
-  const FittedCode fitted = fit_code(data_);
+  const auto [it, missing] = context.codes.try_emplace(weights);
+  if (missing) it->second = fit_code(data_);
+  const FittedCode& fitted = it->second;
   code_ = fitted.lengths;
   const auto table = arch::pack_table(code_);
   table_ = encode_block(table, arch::fixed_code());

@@ -1,12 +1,10 @@
 #include "delegate/schedule/emit_stream.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <map>
 #include <set>
 
-#include "base/check.h"
 #include "delegate/codegen/hazards.h"
 #include "delegate/codegen/program_builder.h"
 #include "delegate/schedule/spm_plan.h"
@@ -17,7 +15,7 @@ namespace deputy::delegate {
 namespace {
 
 constexpr std::size_t kAhead = 24;            // sections that constants may be loaded early
-constexpr std::uint32_t kSmallestPiece = 1024;  // bytes of a load that is cut to fit a gap
+constexpr std::uint32_t kSmallestPiece = 512;   // bytes of a load that is cut to fit a gap
 
 constexpr std::uint32_t kSmallestCopy = 512;    // bytes of a piece on its way into SRAM, unless it is the last
 
@@ -186,7 +184,7 @@ class Emitter {
     while (const auto piece = staging_->rest(item)) {
       if (!bounce_free_[section_]) return staging_->give_up(item);
       if (pending_.size() == Bounce::kSlots) store_first();
-      copy(*piece, piece->rest);
+      copy(*piece, piece->bytes);
     }
   }
 
@@ -260,7 +258,7 @@ class Emitter {
     if (sram || !load || load->rows != 1 || load->planes != 1) return false;
     arch::Load piece = *load;
     const std::uint64_t bytes = fitting(gap, load->mem_offset);
-    if (bytes < kSmallestPiece / 2 || bytes >= load->row_bytes) return false;
+    if (bytes < kSmallestPiece || bytes >= load->row_bytes) return false;
     piece.row_bytes = static_cast<std::uint32_t>(bytes);
     arch::Transfer::imply(piece);
     if (staging_) staging_->loaded(early.at);
@@ -273,12 +271,12 @@ class Emitter {
   // As much of the piece as the gap has time for, to the bounce buffer.
   bool copy_part(const Staging::Piece& piece, double gap) {
     std::uint64_t bytes = fitting(gap, piece.from);
-    if (bytes < std::min<std::uint64_t>(piece.rest, kSmallestCopy)) return false;
-    copy(piece, std::min<std::uint64_t>(bytes, piece.rest));
+    if (bytes < std::min<std::uint64_t>(piece.bytes, kSmallestCopy)) return false;
+    copy(piece, bytes);
     return true;
   }
   void copy(Staging::Piece piece, std::uint64_t most) {
-    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(bounce_.slot_bytes)));
+    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>({piece.bytes, most, static_cast<std::uint64_t>(bounce_.slot_bytes)}));
     arch::Load load;
     load.region = static_cast<std::uint8_t>(arch::Region::kConstants);
     load.traffic = static_cast<std::uint8_t>(arch::Traffic::kWeights);
@@ -345,7 +343,7 @@ FastRoom fast_room(const std::vector<Section>& sections, const StreamOptions& op
 
 std::int64_t staging_bytes(const arch::NpuConfig& npu) { return Bounce::of(npu).bytes(); }
 
-Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options, int passes) {
+Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options) {
   for (Section& section : sections) mark_early_loads(section);
   Emitter plain(sections, npu, options, 0);
   Stream best = plain.run(nullptr);
@@ -354,7 +352,7 @@ Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, co
   constexpr double kWorthwhile = 0.995;
   const FastRoom room = fast_room(sections, options);
   std::set<ConstantRange> worth = plain.late();
-  for (int pass = 0; pass < passes && !worth.empty(); ++pass) {
+  for (int pass = 0; pass < options.passes && !worth.empty(); ++pass) {
     Staging staging(sections, room, worth);
     Emitter emitter(sections, npu, options, staging_bytes(npu));
     Stream stream = emitter.run(&staging);

@@ -24,6 +24,7 @@ struct StreamOptions {
   bool staging = false;               ///< copy constants into the fast arena; only with prefetch
   std::uint64_t fast_bytes = 0;       ///< what the fast arena may have
   std::vector<LiveBuffer> live = {};  ///< all buffers in it
+  int passes = 4;                     ///< how often what is worth staging is found out anew
 };
 
 struct Stream {
@@ -36,7 +37,7 @@ struct Stream {
 std::int64_t staging_bytes(const arch::NpuConfig& npu);
 
 /// The stream of all sections in order, with END. Compute and store instructions keep their order, and so do
-/// loads, except that loads of constants may come earlier. `passes`: how often what is worth staging is found out anew.
-Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options, int passes = 4);
+/// loads, except that loads of constants may come earlier.
+Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options);
 
 }  // namespace deputy::delegate

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "arch/memory_map.h"
-#include "base/check.h"
 
 namespace deputy::delegate {
 namespace {
@@ -35,7 +34,7 @@ Staging::Staging(const std::vector<Section>& sections, FastRoom room, const std:
       const auto range = constant_range(instruction.op);
       if (range && worth.contains(*range)) {
         const auto [it, fresh] = known.try_emplace(*range, items_.size());
-        if (fresh) items_.push_back({*range, instruction.tag, {}, State::kOutside, 0, 0, 0, 0});
+        if (fresh) items_.push_back({*range, instruction.tag, {}, State::kOutside, 0, 0, 0});
         items_[it->second].uses.push_back(at);
         item_of_.emplace(at, it->second);
       }
@@ -56,7 +55,6 @@ bool Staging::start(Item& item, std::size_t at, std::size_t use) {
     item.state = State::kCopying, item.place = *place, item.sent = 0, item.until = until;
     return true;
   }
-  item.failed = at;
   return false;
 }
 
@@ -81,8 +79,7 @@ std::optional<Staging::Piece> Staging::next(std::size_t at) {
 std::optional<Staging::Piece> Staging::rest(std::size_t index) const {
   const Item& item = items_[index];
   if (item.state != State::kCopying) return std::nullopt;
-  const std::uint32_t left = item.range.bytes - item.sent;
-  return Piece{index, item.range.offset + item.sent, item.place + item.sent, left, left, item.tag};
+  return Piece{index, item.range.offset + item.sent, item.place + item.sent, item.range.bytes - item.sent, item.tag};
 }
 
 void Staging::sent(const Piece& piece) {

@@ -30,12 +30,11 @@ class Staging {
   /// `sections`: the program. `worth`: what may be copied.
   Staging(const std::vector<Section>& sections, FastRoom room, const std::set<ConstantRange>& worth);
 
-  /// The next piece to copy, at most `most` bytes of it, when the program has come to instruction `at`; nullopt when
-  /// nothing is worth it or fits.
+  /// The next piece to copy when the program has come to instruction `at`; nullopt when nothing is worth it or fits.
   struct Piece {
     std::size_t item = 0;
     std::uint64_t from = 0, to = 0;  ///< in the constants, in the fast arena
-    std::uint32_t bytes = 0, rest = 0;  ///< of the piece; of the item, from the piece on
+    std::uint32_t bytes = 0;         ///< all that is left of the item; whoever copies may take less
     std::uint16_t tag = 0;
   };
   std::optional<Piece> next(std::size_t at);
@@ -68,7 +67,6 @@ class Staging {
     std::uint64_t place = 0;
     std::uint32_t sent = 0;
     std::size_t until = 0;          // the last use that finds it
-    std::size_t failed = 0;         // no room when the program had come here
   };
   bool start(Item& item, std::size_t at, std::size_t use);
 
