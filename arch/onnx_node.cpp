@@ -152,8 +152,7 @@ HostWork onnx_work(std::string_view text, std::span<const TensorView> inputs, st
   for (const TensorView& view : outputs)
     if (view) results += elements(view), bytes += static_cast<std::uint64_t>(view.desc->bytes());
   for (const TensorView& view : inputs) read += elements(view);
-  const bool real = !inputs.empty() && inputs[0] && inputs[0].desc->dtype >= DType::kFloat32 &&
-                    inputs[0].desc->dtype != DType::kBool;
+  const bool real = !inputs.empty() && inputs[0] && is_real(inputs[0].desc->dtype);
   const CpuKernel mac = real ? CpuKernel::kMacFloat : CpuKernel::kMacInt8;
   const auto dimension = [&](std::size_t input, std::size_t from_end) -> std::uint64_t {
     if (input >= inputs.size() || !inputs[input] || inputs[input].desc->shape.size() < from_end) return 1;

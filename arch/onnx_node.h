@@ -57,6 +57,11 @@ struct OnnxResult {
 using OnnxEvaluate = base::Result<std::vector<OnnxResult>> (*)(const OnnxNode&, std::span<const TensorView> inputs,
                                                                std::span<const OnnxOutput> outputs, bool shapes_only);
 
+/// Whether numbers of this type have fractions.
+constexpr bool is_real(DType type) {
+  return type == DType::kFloat32 || type == DType::kFloat16 || type == DType::kFloat64;
+}
+
 std::string onnx_text(const OnnxNode& node);
 
 /// nullopt: not a line that onnx_text() could have written.

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "delegate/cascade/choose_runs.h"
 #include "delegate/codegen/lower.h"
+#include "delegate/contract/convert.h"
 #include "delegate/describe.h"
 #include "delegate/fallback.h"
 #include "delegate/fusion/cancel_transposes.h"
@@ -309,8 +310,9 @@ class Compiler {
 
 }  // namespace
 
-base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions& options) {
-  DEPUTY_TRY(validate(graph));
+namespace {
+
+base::Result<arch::Executable> compile_as_it_is(const Graph& graph, const CompileOptions& options) {
   std::optional<Graph> without;
   if (options.optimisations.views && !options.keep_all_tensors && options.engine != EnginePolicy::kCpu)
     without = cancel_transposes(graph);
@@ -324,6 +326,27 @@ base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions&
   DEPUTY_ASSIGN(arch::Executable out, Compiler(*without, options).run());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) out.ops[i].kind = graph.ops[i].kind;
   return out;
+}
+
+}  // namespace
+
+base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions& options) {
+  DEPUTY_TRY(validate(graph));
+  if (options.contract == ContractPolicy::kCpu) return compile_as_it_is(graph, options);
+  if (options.contract == ContractPolicy::kReject) {
+    const auto mismatches = check_contract(graph, options);
+    if (mismatches.empty()) return compile_as_it_is(graph, options);
+    const Mismatch& m = mismatches[0];
+    return base::Error{base::ErrorKind::kUnsupported, op_label(graph, graph.ops[m.op]),
+                       fmt::format("{} tensors are not as the NPU's contract wants them; the first: {} ({})",
+                                   mismatches.size(), m.required, m.found),
+                       m.remedy + "; 'deputy check' lists all"};
+  }
+  const Converted converted = convert_to_contract(graph, options);
+  if (options.trace)
+    for (const Conversion& c : converted.conversions)
+      options.trace->notes.push_back({"contract", fmt::format("{}: {}", op_label(graph, graph.ops[c.op]), c.text)});
+  return compile_as_it_is(converted.graph, options);
 }
 
 }  // namespace deputy::delegate

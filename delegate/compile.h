@@ -20,6 +20,13 @@ enum class EnginePolicy : std::uint8_t { kAuto, kNpu, kCpu };
 /// that are costed as SRAM or as DRAM.
 enum class IoPlacement : std::uint8_t { kArena, kSram, kDram };
 
+/// What becomes of an operator that the NPU would take were it quantised otherwise (contract/check_contract.h).
+enum class ContractPolicy : std::uint8_t {
+  kCpu,      ///< it runs on the CPU, with the mismatch as its reason
+  kReject,   ///< the model is refused
+  kConvert,  ///< conversions are inserted where they can be
+};
+
 /// Whether the compiler takes a region for SRAM.
 inline bool region_in_sram(arch::Region region, IoPlacement io) {
   return region == arch::Region::kFastArena || (arch::is_external(region) && io == IoPlacement::kSram);
@@ -45,6 +52,7 @@ struct CompileOptions {
   std::uint64_t sram_bytes = 1 << 20;         ///< shared SRAM the fast arena may use
   MemoryEstimate memory;
   IoPlacement io = IoPlacement::kArena;       ///< inputs and outputs that cannot be external stay in the arenas
+  ContractPolicy contract = ContractPolicy::kCpu;
   bool fallback = false;                      ///< with every NPU program its fallback (arch/executable.h)
   Optimisations optimisations;
   Effort effort = Effort::kFull;

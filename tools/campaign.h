@@ -28,6 +28,10 @@ struct CampaignPlan {
   double permanent = 0.2;
   bool isolation = true;
   std::map<std::string, double> weights;  ///< by kind; a kind that is not there: 1
+  double weight(const std::string& kind) const {
+    const auto it = weights.find(kind);
+    return it == weights.end() ? 1.0 : it->second;
+  }
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;

@@ -70,18 +70,14 @@ Injection Campaign::injection(std::size_t index) const {
   // A kind by weight, of those that can happen here; then a target.
   std::map<std::string, std::vector<std::pair<std::string, std::uint64_t>>> possible;
   double sum = 0;
-  const auto weight = [&](const std::string& kind) {
-    const auto it = plan_.weights.find(kind);
-    return it == plan_.weights.end() ? 1.0 : it->second;
-  };
   for (const auto& [what, events] : base.events)
-    if (drawn(what.second) && weight(what.first) > 0) possible[what.first].push_back({what.second, events});
-  for (const auto& [kind, targets] : possible) sum += weight(kind);
+    if (drawn(what.second) && plan_.weight(what.first) > 0) possible[what.first].push_back({what.second, events});
+  for (const auto& [kind, targets] : possible) sum += plan_.weight(kind);
   double left = random.uniform(0, 1) * sum;
   auto chosen = possible.begin();
   for (auto next = chosen; next != possible.end(); ++next) {
     chosen = next;
-    if ((left -= weight(next->first)) < 0) break;
+    if ((left -= plan_.weight(next->first)) < 0) break;
   }
   const auto& [target, events] = chosen->second[random.below(static_cast<std::uint32_t>(chosen->second.size()))];
   sim::Fault& f = out.fault;

@@ -272,8 +272,7 @@ base::Result<Campaign> Campaign::prepare(const CampaignPlan& plan, const Simulat
           s.dma = dma;
           DEPUTY_TRY(out.measure(s));
           const auto possible = [&](const auto& e) {
-            const auto weight = plan.weights.find(e.first.first);
-            return out.drawn(e.first.second) && (weight == plan.weights.end() || weight->second > 0);
+            return out.drawn(e.first.second) && plan.weight(e.first.first) > 0;
           };
           if (std::ranges::none_of(out.baseline(s).events, possible))
             return Error{ErrorKind::kConfig, "campaign", "no fault of these kinds can happen at these targets",

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "tools/report.h"
+#include "tools/split.h"
 
 namespace deputy::tools {
 namespace {
@@ -47,8 +47,7 @@ base::Result<std::vector<std::string>> parse_switches(const std::string& list) {
   const std::vector<std::string> legal = switch_names();
   if (list == "all") return legal;
   std::vector<std::string> out;
-  std::istringstream in(list);
-  for (std::string name; std::getline(in, name, ',');) {
+  for (const std::string& name : split(list, ',')) {
     if (std::find(legal.begin(), legal.end(), name) == legal.end()) {
       std::string names = "all";
       for (const auto& l : legal) names += ", " + l;

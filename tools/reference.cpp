@@ -7,6 +7,7 @@
 #include "arch/executable.h"
 #include "arch/isa.h"
 #include "arch/memory_map.h"
+#include "arch/quantisation_contract.h"
 #include "arch/registers.h"
 #include "arch/sensor_registers.h"
 #include "base/config.h"
@@ -247,8 +248,17 @@ std::string onnx_page() {
   return out;
 }
 
+std::string contract_page() {
+  std::string out = std::string(kGenerated) + "# Quantisation contract\n\nWhat each engine asks of a tensor by its role. `deputy check MODEL` holds a model against the NPU's rows (docs/contract.md);\n`docs/reference/supported_ops.md` has the rules of single operators.\n\n";
+  out += markdown_head({"engine", "tensor", "contract", "remark"});
+  for (const auto& row : arch::quantisation_contracts())
+    out += markdown_row({std::string(arch::engine_name(row.engine)), std::string(arch::role_name(row.role)), arch::contract_text(row), row.remark});
+  return out;
+}
+
 std::map<std::string, std::string> reference_pages() {
-  return {{"executable.md", kGenerated + executable_page()},
+  return {{"quantisation_contract.md", contract_page()},
+          {"executable.md", kGenerated + executable_page()},
           {"instructions.md", instructions_page()},
           {"registers.md", registers_page()},
           {"params.md", params_page()},

@@ -72,6 +72,7 @@ delegate::CompileOptions compile_options(const SimulateOptions& options) {
   out.optimisations = options.optimisations;
   out.effort = options.effort;
   out.io = options.io;
+  out.contract = options.contract;
   out.fallback = options.fallback;
   return out;
 }

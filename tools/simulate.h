@@ -38,6 +38,7 @@ struct SimulateOptions {
   sim::FaultPlan faults;     ///< to inject into the hardware
   host_runtime::RecoveryPolicy recovery;  ///< of the runtime that runs it
   bool keep_failed = false;  ///< a run that fails is a Simulation with `failure` set, for its report
+  delegate::ContractPolicy contract = delegate::ContractPolicy::kCpu;
   bool fallback = false;  ///< compile a fallback for every NPU program
   delegate::IoPlacement io = delegate::IoPlacement::kArena;  ///< where graph inputs and outputs lie
   std::string cache;             ///< folder of compiled programs; empty: none

@@ -33,89 +33,137 @@ Detail when(bool broken, std::string found = "") {
   return broken ? Detail(std::move(found)) : std::nullopt;
 }
 
-// Calls f(tensor) for every feature map of the operator until one returns a value.
-template <class F>
-Detail each_map(const Query& q, F&& f) {
-  for (const TensorId id : data_inputs(q.op))
-    if (Detail d = f(q.graph.tensor(id))) return d;
-  for (const TensorId id : q.op.outputs)
-    if (Detail d = f(q.graph.tensor(id))) return d;
+// Per tensor: what breaks a demand of types or quantisation. `q.row.engine`'s contract has the bounds.
+using arch::QuantisationContract;
+using arch::TensorRole;
+const QuantisationContract& contract(const Query& q, TensorRole role) {
+  return arch::contract_of(q.row.engine, role);
+}
+Detail zero_outside(const QuantisationContract& c, const Tensor& t) {
+  const std::vector<std::int32_t> zeros = signed_quantisation(t).zero_point;
+  for (std::size_t i = 0; i < zeros.size(); ++i)
+    if (zeros[i] < c.least_zero || zeros[i] > c.greatest_zero)
+      return fmt::format("zero point {}", t.desc.quant.zero_point[i]);
   return std::nullopt;
 }
 
-Detail other_type(const Query& q) {
-  return each_map(q, [&](const Tensor& t) {
-    return when(((q.row.types >> static_cast<int>(t.desc.dtype)) & 1) == 0,
-                fmt::format("{} is {}", tensor_text(t), dtype_name(t.desc.dtype)));
-  });
+Detail other_type(const Query& q, const Tensor& t) {
+  return when(((q.row.types >> static_cast<int>(t.desc.dtype)) & 1) == 0,
+              fmt::format("{} is {}", tensor_text(t), dtype_name(t.desc.dtype)));
 }
 
-Detail mixed_types(const Query& q) {
+Detail mixed_types(const Query& q, const Tensor& t) {
   const Tensor& first = q.graph.tensor(data_inputs(q.op)[0]);
-  return each_map(q, [&](const Tensor& t) {
-    return when(t.desc.dtype != first.desc.dtype,
-                fmt::format("{} is {}, {} is {}", tensor_text(first), dtype_name(first.desc.dtype),
-                            tensor_text(t), dtype_name(t.desc.dtype)));
-  });
+  return when(t.desc.dtype != first.desc.dtype,
+              fmt::format("{} is {}, {} is {}", tensor_text(first), dtype_name(first.desc.dtype),
+                          tensor_text(t), dtype_name(t.desc.dtype)));
 }
 
-Detail bad_quantisation(const Query& q) {
-  return each_map(q, [](const Tensor& t) -> Detail {
-    const Quantisation& z = t.desc.quant;
-    if (z.scale.size() != 1 || z.zero_point.size() != 1)
-      return fmt::format("{} has {} scales", tensor_text(t), z.scale.size());
-    if (!(std::isnormal(z.scale[0]) && z.scale[0] > 0))
-      return fmt::format("{} has scale {}", tensor_text(t), z.scale[0]);
-    const std::int32_t zero = signed_quantisation(t).zero_point[0];
-    return when(zero < -128 || zero > 127,
-                fmt::format("{} has zero point {}", tensor_text(t), z.zero_point[0]));
-  });
+Detail bad_quantisation(const Query& q, const Tensor& t) {
+  const Quantisation& z = t.desc.quant;
+  const QuantisationContract& c = contract(q, TensorRole::kFeatureMap);
+  if (z.scale.size() != 1 || z.zero_point.size() != 1)
+    return fmt::format("{} has {} scales", tensor_text(t), z.scale.size());
+  if (!(z.scale[0] >= c.least_scale && z.scale[0] <= c.greatest_scale))
+    return fmt::format("{} has scale {}", tensor_text(t), z.scale[0]);
+  if (const Detail zero = zero_outside(c, t)) return fmt::format("{} has {}", tensor_text(t), *zero);
+  return std::nullopt;
 }
 
-Detail no_elements(const Query& q) {
-  return each_map(q, [](const Tensor& t) { return when(t.desc.elements() == 0, tensor_text(t)); });
-}
-
-Detail quantisation_differs(const Query& q) {
+Detail quantisation_differs(const Query& q, const Tensor& t) {
   const Tensor& first = q.graph.tensor(data_inputs(q.op)[0]);
-  return each_map(q, [&](const Tensor& t) {
-    return when(!same_quantisation(first, t),
-                fmt::format("{} and {} differ", tensor_text(first), tensor_text(t)));
-  });
+  return when(!same_quantisation(first, t),
+              fmt::format("{} and {} differ", tensor_text(first), tensor_text(t)));
 }
 
-Detail bad_weights(const Query& q) {
-  const Tensor& w = q.in(1);
+Detail bad_weights(const Query& q, const Tensor& w) {
   if (!w.constant) return "the weights are computed at run time";
   return when(w.desc.dtype != q.in(0).desc.dtype,
               fmt::format("the weights are {}", dtype_name(w.desc.dtype)));
 }
 
-Detail bad_weight_quantisation(const Query& q) {
-  const Tensor& w = q.in(1);
+Detail bad_weight_quantisation(const Query& q, const Tensor& w) {
   const Quantisation& z = w.desc.quant;
+  const QuantisationContract& c = contract(q, TensorRole::kWeights);
   if (z.scale.empty() || z.zero_point.size() != z.scale.size()) return "no scale";
-  const std::vector<std::int32_t> zeros = signed_quantisation(w).zero_point;
-  for (std::size_t i = 0; i < zeros.size(); ++i)
-    if (zeros[i] != zeros[0] || zeros[i] < -128 || zeros[i] > 127)
-      return fmt::format("zero point {}", z.zero_point[i]);
+  for (const std::int32_t zero : z.zero_point)
+    if (zero != z.zero_point[0]) return fmt::format("zero points {} and {}", z.zero_point[0], zero);
+  if (const Detail zero = zero_outside(c, w)) return zero;
   for (const float scale : z.scale)
-    if (!(std::isfinite(scale) && scale >= 0)) return fmt::format("scale {}", scale);
+    if (!(scale >= c.least_scale && scale <= c.greatest_scale)) return fmt::format("scale {}", scale);
   if (z.scale.size() == 1) return std::nullopt;
-  const std::size_t axis = q.op.kind == OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
+  const std::size_t axis = output_axis(q.op.kind);
   const bool matches = static_cast<std::size_t>(z.axis) == axis && axis < rank(w) &&
                        static_cast<std::int64_t>(z.scale.size()) == dim(w, axis);
   return when(!matches, fmt::format("{} scales along axis {}", z.scale.size(), z.axis));
 }
 
-Detail bad_bias(const Query& q) {
-  if (!q.graph.has_input(q.op, 2)) return std::nullopt;
-  const Tensor& b = q.in(2);
+Detail bad_bias(const Query& q, const Tensor& b) {
   if (!b.constant) return "the bias is computed at run time";
-  if (b.desc.dtype != DType::kInt32) return fmt::format("the bias is {}", dtype_name(b.desc.dtype));
-  const std::size_t axis = q.op.kind == OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
+  if (((contract(q, TensorRole::kBias).types >> static_cast<int>(b.desc.dtype)) & 1) == 0)
+    return fmt::format("the bias is {}", dtype_name(b.desc.dtype));
+  const std::size_t axis = output_axis(q.op.kind);
   return when(axis >= rank(q.in(1)) || b.desc.elements() != dim(q.in(1), axis),
               shape_text(b.desc.shape));
+}
+
+Detail bad_bias_scale(const Query& q, const Tensor& b) {
+  const Quantisation &x = q.in(0).desc.quant, &w = q.in(1).desc.quant, &z = b.desc.quant;
+  if (z.scale.empty() || x.scale.size() != 1 || w.scale.empty()) return std::nullopt;
+  const double part = static_cast<double>(contract(q, TensorRole::kBias).bias_scale_part);
+  for (std::size_t i = 0; i < std::max(z.scale.size(), w.scale.size()); ++i) {
+    const auto at = [i](const Quantisation& of) {
+      return static_cast<double>(of.scale[of.scale.size() == 1 ? 0 : std::min(i, of.scale.size() - 1)]);
+    };
+    const double want = static_cast<double>(x.scale[0]) * at(w), have = at(z);
+    if (std::fabs(have - want) > part * want)
+      return fmt::format("the bias has scale {:g}, the product is {:g}", have, want);
+  }
+  return std::nullopt;
+}
+
+// The rules that are asked of tensors one by one, and of which tensors.
+struct TensorRule {
+  Rule rule;
+  TensorRole role;
+  Detail (*broken)(const Query&, const Tensor&);
+};
+constexpr TensorRule kTensorRules[] = {
+    {Rule::kTypes, TensorRole::kFeatureMap, other_type},
+    {Rule::kOneType, TensorRole::kFeatureMap, mixed_types},
+    {Rule::kQuantised, TensorRole::kFeatureMap, bad_quantisation},
+    {Rule::kElements, TensorRole::kFeatureMap,
+     [](const Query&, const Tensor& t) {
+       return when(t.desc.elements() == 0, tensor_text(t));
+     }},
+    {Rule::kSameQuantisation, TensorRole::kFeatureMap, quantisation_differs},
+    {Rule::kWeights, TensorRole::kWeights, bad_weights},
+    {Rule::kWeightScales, TensorRole::kWeights, bad_weight_quantisation},
+    {Rule::kBias, TensorRole::kBias, bad_bias},
+    {Rule::kBiasScale, TensorRole::kBias, bad_bias_scale},
+};
+const TensorRule* tensor_rule(Rule rule) {
+  for (const TensorRule& r : kTensorRules)
+    if (r.rule == rule) return &r;
+  return nullptr;
+}
+
+// Calls f(finding) for every tensor that breaks the rule until it returns false.
+template <class F>
+void each_finding(const TensorRule& rule, const Query& q, F&& f) {
+  const auto ask = [&](TensorId id) {
+    const Detail d = rule.broken(q, q.graph.tensor(id));
+    return !d || f(Finding{id, *d});
+  };
+  if (rule.role != TensorRole::kFeatureMap) {
+    const std::size_t input = rule.role == TensorRole::kWeights ? 1 : 2;
+    if (q.graph.has_input(q.op, input)) ask(q.op.inputs[input]);
+    return;
+  }
+  for (const TensorId id : data_inputs(q.op))
+    if (!ask(id)) return;
+  for (const TensorId id : q.op.outputs)
+    if (!ask(id)) return;
 }
 
 Detail bad_window_shape(const Query& q) {
@@ -264,22 +312,6 @@ Detail float_weights(const Query& q) {
 
 Detail test(Rule rule, const Query& q) {
   switch (rule) {
-    case Rule::kTypes:
-      return other_type(q);
-    case Rule::kOneType:
-      return mixed_types(q);
-    case Rule::kQuantised:
-      return bad_quantisation(q);
-    case Rule::kElements:
-      return no_elements(q);
-    case Rule::kSameQuantisation:
-      return quantisation_differs(q);
-    case Rule::kWeights:
-      return bad_weights(q);
-    case Rule::kWeightScales:
-      return bad_weight_quantisation(q);
-    case Rule::kBias:
-      return bad_bias(q);
     case Rule::kIntegerWeights:
       return float_weights(q);
     case Rule::kRank:
@@ -328,6 +360,8 @@ Detail test(Rule rule, const Query& q) {
       return constant_alias(q);
     case Rule::kSameBytes:
       return elements_differ(q);
+    default:
+      break;
   }
   DEPUTY_CHECK(false, "a rule without a predicate");
 }
@@ -336,7 +370,27 @@ Detail test(Rule rule, const Query& q) {
 
 std::optional<std::string> broken(const OpRow& row, const Demand& demand, const Graph& graph,
                                   const Op& op, const CompileOptions& options) {
-  return test(demand.rule, {graph, op, options, row, demand.limit});
+  const Query q{graph, op, options, row, demand.limit};
+  const TensorRule* rule = tensor_rule(demand.rule);
+  if (!rule) return test(demand.rule, q);
+  Detail first;
+  each_finding(*rule, q, [&](Finding f) {
+    first = std::move(f.found);
+    return false;
+  });
+  return first;
+}
+
+std::vector<Finding> findings(const OpRow& row, const Demand& demand, const Graph& graph,
+                              const Op& op) {
+  static const CompileOptions none;  // no rule about one tensor asks for options
+  std::vector<Finding> out;
+  if (const TensorRule* rule = tensor_rule(demand.rule))
+    each_finding(*rule, {graph, op, none, row, demand.limit}, [&](Finding f) {
+      out.push_back(std::move(f));
+      return true;
+    });
+  return out;
 }
 
 }  // namespace deputy::delegate

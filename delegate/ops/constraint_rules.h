@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "delegate/compile.h"
 #include "delegate/ops/constraint_table.h"
@@ -21,5 +22,13 @@ std::string rule_text(const OpRow& row, const Demand& demand);
 /// Demands before it in the row must hold.
 std::optional<std::string> broken(const OpRow& row, const Demand& demand, const Graph& graph,
                                   const Op& op, const CompileOptions& options);
+
+/// What breaks a demand of types or quantisation (RuleGroup, and kWeights, kBias): every tensor.
+struct Finding {
+  TensorId tensor = kNoTensor;
+  std::string found;
+};
+std::vector<Finding> findings(const OpRow& row, const Demand& demand, const Graph& graph,
+                              const Op& op);
 
 }  // namespace deputy::delegate

@@ -10,8 +10,6 @@ namespace {
 using arch::OpKind;
 using Demands = std::vector<Demand>;
 
-constexpr std::uint32_t bit(DType t) { return 1u << static_cast<int>(t); }
-constexpr std::uint32_t kBytes = bit(DType::kInt8) | bit(DType::kUint8);
 constexpr std::uint32_t kEvery = (1u << kDTypeCount) - 1;
 
 Demands operator+(Demands a, const Demands& b) {
@@ -32,6 +30,8 @@ constexpr std::int64_t kShortestRun = 4, kMostTransfers = 4096;
 
 std::vector<OpRow> make_table() {
   std::vector<OpRow> rows;
+  const std::uint32_t bytes =
+      arch::contract_of(TableEngine::kNpu, arch::TensorRole::kFeatureMap).types;
   const auto npu = [&](std::initializer_list<OpKind> kinds, std::uint32_t types, const Demands& d) {
     for (const OpKind kind : kinds) rows.push_back({kind, TableEngine::kNpu, types, d});
   };
@@ -39,32 +39,32 @@ std::vector<OpRow> make_table() {
   const Demands converted = {{kTypes}, {kQuantised}, {kElements}};
   const Demands maps = {{kTypes}, {kOneType}, {kQuantised}, {kElements}};
   const Demands alike = maps + Demands{{kSameQuantisation}};
-  const Demands weighted = maps + Demands{{kWeights}, {kWeightScales}, {kBias}};
+  const Demands weighted = maps + Demands{{kWeights}, {kWeightScales}, {kBias}, {kBiasScale}};
 
-  npu({OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D}, kBytes,
+  npu({OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D}, bytes,
       weighted + Demands{{kRank, 4},
                          {kSpan, kLongest},
                          {kStride, kField},
                          {kDilation, kField},
                          {kPadding, kPad},
                          {kFits}});
-  npu({OpKind::FULLY_CONNECTED}, kBytes, weighted + Demands{{kMatrix}});
-  npu({OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D}, kBytes,
+  npu({OpKind::FULLY_CONNECTED}, bytes, weighted + Demands{{kMatrix}});
+  npu({OpKind::AVERAGE_POOL_2D, OpKind::MAX_POOL_2D}, bytes,
       alike + Demands{{kRank, 4}, {kSpan, kLongest}, {kStride, kField}, {kTouches}, {kFits}});
-  npu({OpKind::MEAN}, kBytes,
+  npu({OpKind::MEAN}, bytes,
       maps +
           Demands{{kAxes}, {kReduced, kMostReduced}, {kSpan, kLongest}, {kFits}, {kMeanRounding}});
-  npu({OpKind::ADD, OpKind::SUB, OpKind::MUL}, kBytes, maps);
-  npu({OpKind::MINIMUM, OpKind::MAXIMUM}, kBytes, alike);
+  npu({OpKind::ADD, OpKind::SUB, OpKind::MUL}, bytes, maps);
+  npu({OpKind::MINIMUM, OpKind::MAXIMUM}, bytes, alike);
   npu({OpKind::RELU, OpKind::RELU6, OpKind::RELU_N1_TO_1, OpKind::LOGISTIC, OpKind::TANH,
        OpKind::HARD_SWISH, OpKind::LEAKY_RELU, OpKind::ELU, OpKind::GELU, OpKind::ABS, OpKind::EXP,
        OpKind::NEG, OpKind::SQRT, OpKind::RSQRT},
-      kBytes, maps);
-  npu({OpKind::QUANTIZE}, kBytes, converted);
-  npu({OpKind::SOFTMAX}, kBytes,
+      bytes, maps);
+  npu({OpKind::QUANTIZE}, bytes, converted);
+  npu({OpKind::SOFTMAX}, bytes,
       maps + Demands{
                  {kBeta}, {kSoftmaxOutput}, {kMostRank, 8}, {kRowLength, kLongestRow}, {kRowFits}});
-  npu({OpKind::PAD, OpKind::PADV2}, kBytes, alike + Demands{{kMostRank, 4}, {kPads}});
+  npu({OpKind::PAD, OpKind::PADV2}, bytes, alike + Demands{{kMostRank, 4}, {kPads}});
 
   for (const OpKind kind : arch::all_ops()) {
     if (!moves_only(kind)) continue;
@@ -75,7 +75,7 @@ std::vector<OpRow> make_table() {
     if (kind != OpKind::SPACE_TO_DEPTH && kind != OpKind::DEPTH_TO_SPACE)
       d.push_back({kRuns, kShortestRun});
     d.push_back({kTransfers, kMostTransfers});
-    npu({kind}, kBytes, d);
+    npu({kind}, bytes, d);
   }
   npu({OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS}, kEvery,
       {{kSameQuantisation}, {kNotConstant}, {kSameBytes}});
@@ -84,7 +84,7 @@ std::vector<OpRow> make_table() {
     const bool is_weighted = kind == OpKind::CONV_2D || kind == OpKind::DEPTHWISE_CONV_2D ||
                              kind == OpKind::FULLY_CONNECTED;
     rows.push_back(
-        {kind, TableEngine::kCpu, kEvery, is_weighted ? Demands{{kIntegerWeights}} : Demands{}});
+        {kind, TableEngine::kCpu, kEvery, is_weighted ? Demands{{kIntegerWeights}, {kBiasScale}} : Demands{}});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const OpRow& a, const OpRow& b) { return a.kind < b.kind; });

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "arch/ops.h"
+#include "arch/quantisation_contract.h"
 
 namespace deputy::delegate {
 
-enum class TableEngine : std::uint8_t { kNpu, kCpu };
+using TableEngine = arch::ContractEngine;
 
 /// What can be demanded of an operator; constraint_rules.h has the texts and the predicates.
 enum class Rule : std::uint8_t {
@@ -24,6 +25,7 @@ enum class Rule : std::uint8_t {
   kWeights,           ///< constant, of the feature maps' type
   kWeightScales,      ///< per tensor or per output channel, one zero point
   kBias,              ///< absent or constant int32 per output channel
+  kBiasScale,         ///< the contract's part of the input's scale times the weights'
   kIntegerWeights,    ///< integer feature maps have integer weights
   kRank,              ///< limit: the rank of the feature maps, and one group
   kMostRank,          ///< limit: the highest rank, above 0

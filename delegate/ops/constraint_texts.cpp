@@ -5,18 +5,6 @@
 #include "delegate/ops/constraint_rules.h"
 
 namespace deputy::delegate {
-namespace {
-
-std::string type_names(std::uint32_t types) {
-  std::string out;
-  for (int i = 0; i < kDTypeCount; ++i)
-    if ((types >> i) & 1)
-      out += (out.empty() ? "" : " or ") + std::string(dtype_name(static_cast<DType>(i)));
-  return out;
-}
-
-}  // namespace
-
 RuleGroup rule_group(Rule rule) {
   switch (rule) {
     case Rule::kTypes:
@@ -25,6 +13,7 @@ RuleGroup rule_group(Rule rule) {
     case Rule::kQuantised:
     case Rule::kSameQuantisation:
     case Rule::kWeightScales:
+    case Rule::kBiasScale:
     case Rule::kSoftmaxOutput:
       return RuleGroup::kQuantisation;
     case Rule::kElements:
@@ -53,7 +42,7 @@ RuleGroup rule_group(Rule rule) {
 std::string rule_text(const OpRow& row, const Demand& demand) {
   switch (demand.rule) {
     case Rule::kTypes:
-      return "feature maps are " + type_names(row.types);
+      return "feature maps are " + arch::dtype_list(row.types);
     case Rule::kOneType:
       return "all feature maps have one type";
     case Rule::kQuantised:
@@ -68,6 +57,8 @@ std::string rule_text(const OpRow& row, const Demand& demand) {
       return "weights have scales per tensor or per output channel and one zero point";
     case Rule::kBias:
       return "the bias is absent or a constant int32 per output channel";
+    case Rule::kBiasScale:
+      return "a bias that has a scale has the input's times the weights'";
     case Rule::kIntegerWeights:
       return "the CPU kernels take integer inputs with integer weights";
     case Rule::kRank:

@@ -16,6 +16,11 @@ std::optional<std::vector<std::int64_t>> constant_ints(const Graph& graph, Tenso
 /// The inputs that carry feature maps (not weights, axes, shapes ...).
 std::vector<TensorId> data_inputs(const Op& op);
 
+/// Along which dimension of a weighted operator's weights its output channels lie.
+inline std::size_t output_axis(arch::OpKind kind) {
+  return kind == arch::OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
+}
+
 /// Whether both are quantised per tensor with equal scale and zero point, or both not at all.
 bool same_quantisation(const Tensor& a, const Tensor& b);
 

@@ -23,6 +23,7 @@ struct CommonOptions {
   std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all
   std::string effort = "full";
   std::string io = "arena";
+  std::string contract = "cpu";
   bool fallback = false;
   delegate::Optimisations optimisations;
   std::string cache;  ///< folder of compiled programs; empty: none
@@ -66,6 +67,11 @@ struct CampaignCommand {
   std::uint64_t seed = 1;
   std::int64_t injections = 0;  ///< 0: the plan's
   std::int64_t only = -1;  ///< run this one alone and tell all; -1: all
+};
+
+struct CheckCommand {
+  std::string model;
+  bool json = false;
 };
 
 struct CheckDataCommand {
@@ -119,6 +125,8 @@ int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
 int inspect_command(const CommonOptions& common, const std::string& model);
+/// Exit code 8 when the model breaks the NPU's quantisation contract.
+int check_command(const CommonOptions& common, const CheckCommand& options);
 int check_data_command(const CommonOptions& common, const CheckDataCommand& options);
 /// Exit code 8 when a case is wrong.
 int check_onnx_command(const CommonOptions& common, const CheckOnnxCommand& options);

@@ -90,6 +90,9 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common, cons
   out.cache_limit = common.cache_limit;
   out.effort = common.effort == "fast" ? delegate::Effort::kFast : delegate::Effort::kFull;
   out.fallback = common.fallback;
+  out.contract = common.contract == "reject"    ? delegate::ContractPolicy::kReject
+                 : common.contract == "convert" ? delegate::ContractPolicy::kConvert
+                                                : delegate::ContractPolicy::kCpu;
   out.io = common.io == "sram"   ? delegate::IoPlacement::kSram
            : common.io == "dram" ? delegate::IoPlacement::kDram
                                  : delegate::IoPlacement::kArena;

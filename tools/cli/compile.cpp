@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "arch/isa.h"
 #include "delegate/dump.h"
 #include "tools/cli/common.h"
 #include "tools/explain.h"
 #include "tools/files.h"
+#include "tools/split.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -37,8 +37,7 @@ constexpr const char* kDumps[] = {"graph", "partition", "tiles", "memory", "stre
 
 base::Result<std::vector<std::string>> parse_dumps(const std::string& list) {
   std::vector<std::string> out;
-  std::istringstream in(list);
-  for (std::string name; std::getline(in, name, ',');) {
+  for (const std::string& name : split(list, ',')) {
     if (name == "all") return std::vector<std::string>(std::begin(kDumps), std::end(kDumps));
     if (std::find(std::begin(kDumps), std::end(kDumps), name) == std::end(kDumps))
       return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("'{}' cannot be dumped", name), "use some of graph, partition, tiles, memory, stream, or all"};

@@ -51,6 +51,9 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
       ->check(CLI::IsMember({"fast", "full"}))
       ->capture_default_str();
   command->add_flag("--fallback", options.fallback, "keep for every NPU program one for the CPU that computes the same");
+  command->add_option("--contract", options.contract, "what becomes of operators whose tensors the NPU wants quantised otherwise: cpu, reject, or convert (docs/contract.md)")
+      ->check(CLI::IsMember({"cpu", "reject", "convert"}))
+      ->capture_default_str();
   command->add_option("--io", options.io, "where graph inputs and outputs lie: arena, or memory of their own in sram or dram")
       ->check(CLI::IsMember({"arena", "sram", "dram"}))
       ->capture_default_str();
@@ -129,6 +132,13 @@ int main(int argc, char** argv) {
   auto* inspect_cmd = app.add_subcommand("inspect", "Print graph, placement with reasons, and memory plan");
   inspect_cmd->add_option("model", inspect_model, ".tflite model")->required();
   add_compile_options(inspect_cmd, common);
+
+  deputy::tools::CheckCommand contract;
+  auto* contract_cmd = app.add_subcommand("check", "List what in a model is not as the NPU wants it quantised, with the remedy");
+  contract_cmd->add_option("model", contract.model, ".tflite or .onnx model")->required();
+  contract_cmd->add_flag("--json", contract.json, "print JSON");
+  add_compile_options(contract_cmd, common);
+  contract_cmd->footer("Example: deputy check model.tflite --soc wearable");
 
   deputy::tools::CheckDataCommand check;
   auto* check_cmd = app.add_subcommand("check-data", "Run a manifest of golden cases and count equal tensors");
@@ -241,6 +251,7 @@ int main(int argc, char** argv) {
   if (*compile_cmd) return tools::compile_command(common, compile);
   if (*disasm_cmd) return tools::disasm_command(common, disasm_file);
   if (*inspect_cmd) return tools::inspect_command(common, inspect_model);
+  if (*contract_cmd) return tools::check_command(common, contract);
   if (*check_cmd) return tools::check_data_command(common, check);
   if (*onnx_cmd) return tools::check_onnx_command(common, check_onnx);
   if (*probe_cmd) return tools::probe_command(common, probe);

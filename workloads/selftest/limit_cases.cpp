@@ -258,6 +258,13 @@ std::optional<LimitCase> limit_case(const OpRow& row, const Demand& demand) {
       in(c.past, 1).desc.quant.zero_point.back() = 1;
       return c;
     }
+    case Rule::kBiasScale: {  // one part in a thousand, then two
+      for (Graph* g : {&c.at, &c.past}) in(*g, 1).desc.quant = {{0.003f}, {0}, 0};
+      const float product = in(c.at, 0).desc.quant.scale[0] * 0.003f;
+      in(c.at, 2).desc.quant = {{product * 1.0009f}, {0}, 0};
+      in(c.past, 2).desc.quant = {{product * 1.002f}, {0}, 0};
+      return c;
+    }
     case Rule::kBias:
       in(c.past, 2).desc.dtype = DType::kInt64;
       return c;

@@ -63,7 +63,11 @@ bool lower_matrix(Lowering& l, const Node& node) {
   const Shape& w = l.shape(b);
   const Shape weights = {w[static_cast<std::size_t>(order[0])], w[static_cast<std::size_t>(order[1])]};
   const int bias_value = gemm && l.has(node, 2) ? node.inputs[2] : kNoValue;
-  if (bias_value != kNoValue && (!l.constant(bias_value) || l.desc(bias_value).elements() != weights[0] || l.shape(bias_value).back() != weights[0])) return false;
+  if (bias_value != kNoValue) {  // one number for each column; a scalar is that for a single column
+    const Shape& shape = l.shape(bias_value);
+    if (!l.constant(bias_value) || l.desc(bias_value).elements() != weights[0]) return false;
+    if (!shape.empty() && shape.back() != weights[0]) return false;
+  }
   arch::OpAttrs attrs;
   attrs.keep_num_dims = l.rank(a) > 2;
   const Twin *x = l.twin(a), *t = l.twin(b);
@@ -77,7 +81,7 @@ bool lower_matrix(Lowering& l, const Node& node) {
   };
   if (x && t && site) {
     bool ok = false;
-    if (!t->quant.per_channel() || t->quant.axis == order[0]) {
+    if (one_byte(l.desc(t->value).dtype) && (!t->quant.per_channel() || t->quant.axis == order[0])) {
       const auto bias = integer_bias(l, node, bias_value, x->quant, t->quant, weights[0], ok);
       if (ok && l.desc(site->value).dtype == l.desc(x->value).dtype && run(x->value, {t->value, t->quant}, bias, site->value, site->activation)) {
         l.done(*site);

@@ -13,8 +13,11 @@ struct Weights {
   Quantisation quant;     ///< empty for floats; its axis is that of `value`
 };
 
+/// Integer weights are int8 or uint8, whatever the operand is.
+bool one_byte(DType type);
+
 /// The tensor of weights whose dimension d is dimension order[d] of the value, of shape `shape`. Integer weights get the
-/// signedness of `like`, which is their operand's type.
+/// signedness of `like`, their operand's type, if that has one byte too.
 TensorId weight_tensor(Lowering& l, const Weights& weights, const std::vector<int>& order, const Shape& shape, DType like);
 
 /// The int32 bias of an integer operator: in steps of the operand's scale times the weights', by output channel. A bias

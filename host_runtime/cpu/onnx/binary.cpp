@@ -89,7 +89,7 @@ Status div(const Call& c) {
 }
 Status mod(const Call& c) {
   const bool fmod = c.node.integer("fmod", 0) != 0;
-  if (!fmod && c.dtype() >= DType::kFloat32 && c.dtype() <= DType::kFloat16) return c.fail("floats need fmod=1");
+  if (!fmod && arch::is_real(c.dtype())) return c.fail("floats need fmod=1");
   DEPUTY_TRY(check_divisor(c));
   return combine<void>(c, Numbers{}, [fmod](auto a, auto b) {
     using T = decltype(a);

@@ -114,7 +114,7 @@ base::Result<Ints> zero_points(const Call& c, std::size_t i, DType type, std::in
   if (c.dtype(i) != type || (c.count(i) != 1 && c.count(i) != count)) return c.fail("zero point {} is {} {}", i, dtype_name(c.dtype(i)), shape_text(c.shape(i)));
   if (c.infer_only()) return out;
   DEPUTY_ASSIGN(const Ints values, c.values(i));
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = values[values.size() == 1 ? 0 : k];
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) out[k] = values[values.size() == 1 ? 0 : k];
   return out;
 }
 

@@ -20,8 +20,10 @@ Status non_zero(const Call& c) {
       if (static_cast<Wide<T>>(c.in<T>()[i]) != static_cast<Wide<T>>(T{})) found.push_back(i);
     return {};
   }));
+  // A scalar counts as a vector of one, as in ONNX Runtime.
   DEPUTY_TRY(c.declare(0, DType::kInt64, {static_cast<std::int32_t>(std::max<std::size_t>(1, c.rank())), static_cast<std::int32_t>(found.size())}));
   if (c.infer_only()) return {};
+  if (c.rank() == 0) c.clear();
   const Ints step = strides(c.shape());
   for (std::size_t d = 0; d < c.rank(); ++d)
     for (std::size_t k = 0; k < found.size(); ++k) c.out<std::int64_t>()[d * found.size() + k] = found[k] / step[d] % c.shape()[d];

@@ -97,10 +97,11 @@ Status slice(const Call& c) {
     seen[a] = true;
     const std::int64_t n = c.shape()[a], s = std::clamp<std::int64_t>(steps[k], -0x7FFFFFFF, 0x7FFFFFFF);
     if (s == 0) return c.fail("a step of 0");
+    if (n == 0) continue;  // whatever is cut out of nothing is nothing
     const auto bound = [&](std::int64_t v, std::int64_t lo, std::int64_t hi) { return std::clamp(v < 0 ? v + n : v, lo, hi); };
     const std::int64_t start = s > 0 ? bound(starts[k], 0, n) : bound(starts[k], 0, n - 1);
     const std::int64_t end = s > 0 ? bound(ends[k], 0, n) : (ends[k] < -n ? -1 : bound(ends[k], -1, n - 1));
-    const std::int64_t count = n == 0 ? 0 : std::max<std::int64_t>(0, s > 0 ? (end - start + s - 1) / s : (start - end - s - 1) / -s);
+    const std::int64_t count = std::max<std::int64_t>(0, s > 0 ? (end - start + s - 1) / s : (start - end - s - 1) / -s);
     shape[a] = static_cast<std::int32_t>(count);
     if (count) from += start * step[a];
     step[a] *= s;
