@@ -29,6 +29,8 @@ void finish(ComputeCost& cost, const NpuConfig& npu, u64 after = 0, u64 before =
                 static_cast<u64>(npu.ctrl.start_cycles);
 }
 
+constexpr u64 kOutputStages = 3;  // scale, clamp, write (rtl/output_stage)
+
 // The output stage takes a pixel's channels in blocks of the MAC array's, out_lanes a cycle.
 u64 output_cycles(u64 pixels, u64 channels, const NpuConfig& npu) {
   const auto lanes = static_cast<u64>(npu.vec.out_lanes), block = static_cast<u64>(npu.mac.oc_lanes);
@@ -80,6 +82,8 @@ ComputeCost cost_of(const Conv& c, const NpuConfig& npu) {
   const u64 ends = std::max(cost.mac_cycles, lines);
   cost.spm_cycles = phases > 2 ? (2 * ends + (phases - 2) * reads) / phases : ends;
   finish(cost, npu, last_group(pixels, 1, npu), steps - 1);
+  // Sums that are held end in the accumulators: start_cycles covers the output stage behind them, too.
+  if (c.acc_hold) cost.cycles -= std::min(kOutputStages, static_cast<u64>(npu.ctrl.start_cycles));
   return cost;
 }
 

@@ -54,7 +54,10 @@ void SideBySide::run_program(const arch::Executable& e, std::span<const std::uin
     fast.execute(instruction.op);
     REQUIRE(std::ranges::equal(spm, rtl_->spm()));
     LayerCycles& layer = by_tag[instruction.header.tag];
-    layer.rtl += cycles, layer.formula += arch::compute_cost(instruction.op, e.target).cycles, ++layer.tiles;
+    const std::uint64_t formula = arch::compute_cost(instruction.op, e.target).cycles;
+    layer.rtl += cycles, layer.formula += formula, ++layer.tiles;
+    const double error = std::abs(static_cast<double>(cycles) / static_cast<double>(formula) - 1);
+    if (error > layer.tile_error) layer.tile_error = error, layer.tile = fmt::format("{} {}", cycles, arch::disassemble(instruction));
   }
   for (auto& [tag, layer] : by_tag) {
     layer.name = fmt::format("{} #{} {}", name, tag, tag < e.ops.size() ? arch::op_name(e.ops[tag].kind) : "?");

@@ -16,6 +16,8 @@ namespace deputy::npu_test {
 struct LayerCycles {
   std::string name;  ///< "model #op KIND"
   std::uint64_t rtl = 0, formula = 0, tiles = 0;
+  std::string tile;  ///< the instruction that is furthest from its formula
+  double tile_error = 0;
   double error() const { return static_cast<double>(rtl) / static_cast<double>(formula) - 1; }
 };
 

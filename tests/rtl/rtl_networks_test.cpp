@@ -37,12 +37,13 @@ void check_bounds(const SideBySide& both) {
   if (const char* file = std::getenv("DEPUTY_RTL_LAYERS")) {
     std::ofstream out(file, std::ios::app);
     for (const LayerCycles& l : both.layers())
-      out << fmt::format("{}\t{}\t{}\t{}\t{:.2f}\n", l.name, l.tiles, l.rtl, l.formula, 100 * l.error());
+      out << fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\n", l.name, l.tiles, l.rtl, l.formula, 100 * l.error(), l.tile);
   }
   std::string beyond;
   int over = 0;
   for (const LayerCycles& l : both.layers())
-    if (std::abs(l.error()) > kLayerBound) ++over, beyond += fmt::format("{}: RTL {}, formula {}, {:+.1f} %\n", l.name, l.rtl, l.formula, 100 * l.error());
+    if (std::abs(l.error()) > kLayerBound)
+      ++over, beyond += fmt::format("{}: RTL {}, formula {}, {:+.1f} %, {}\n", l.name, l.rtl, l.formula, 100 * l.error(), l.tile);
   const LayerCycles total = both.total();
   INFO(beyond << both.layers().size() << " layers, " << total.tiles << " tiles, " << both.blocks() << " decoded blocks; RTL " << total.rtl
               << " cycles, formulas " << total.formula);
