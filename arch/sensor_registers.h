@@ -1,15 +1,11 @@
-// The sensor: a source of frames beside the engines, with its place on the bus, its interrupt line and its registers. It
-// writes frames into a ring of buffers in shared memory by its own bus master, docs/runtime_costs.md.
+// The registers of the sensor, a source of frames beside the engines. It writes frames into a ring of buffers in shared
+// memory by its own bus master, docs/runtime_costs.md.
 #pragma once
 
 #include "arch/memory_map.h"
 #include "arch/registers.h"
 
 namespace deputy::arch {
-
-inline constexpr MemoryRange kSensorRange = {"sensor", 0x40080000, 0x1000, "a camera or other source of frames"};
-inline constexpr std::uint64_t kSensorBase = kSensorRange.base;
-inline constexpr IrqLine kSensorIrq = static_cast<IrqLine>(7);
 
 #define DEPUTY_SENSOR_REGISTERS(X)                                                                                 \
   X(kId, "ID", 0x00, kRo, 0x44504601, 0xFFFFFFFF, "'DPF' and the version")                                         \

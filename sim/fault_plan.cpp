@@ -13,7 +13,7 @@ constexpr const char* kMasters[] = {"npu.load", "npu.store", "npu.cmd", "npu.que
 constexpr const char* kFetchers[] = {"npu", "dma", "npu.queue", "dma.queue"};
 constexpr const char* kEngines[] = {"npu", "dma"};
 constexpr const char* kNpu[] = {"npu"};
-constexpr const char* kLines[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc"};
+constexpr const char* kLines[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor"};
 constexpr const char* kQueues[] = {"npu.queue", "dma.queue"};
 constexpr const char* kMemories[] = {"sram", "dram"};
 

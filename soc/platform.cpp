@@ -98,7 +98,7 @@ struct Board : sc_core::sc_module {
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
         dma_queue("dma_queue", "dma.queue", dma_engine, sync, line(arch::IrqLine::kDmaQueue)),
         ecc("ecc", line(arch::IrqLine::kEcc)),
-        sensor("sensor", c.sensor, o.sensor_frames, sync, !o.timing_only, line(arch::kSensorIrq)),
+        sensor("sensor", c.sensor, o.sensor_frames, sync, !o.timing_only, line(arch::IrqLine::kSensor)),
         host_bus("host", c.host.outstanding),
         port(c.host, host_bus, intc, sram, dram, !o.timing_only) {
     noc.add_memory("sram", sram);
@@ -111,7 +111,7 @@ struct Board : sc_core::sc_module {
     peripheral("sync", sync.socket);
     peripheral("iommu", iommu.registers);
     peripheral("ecc", ecc.socket);
-    peripheral(arch::kSensorRange, sensor.registers);
+    peripheral("sensor", sensor.registers);
     initiator("host", 0, host_bus.socket);
     translated(arch::IommuInitiator::kDmaRead, 1, dma_engine.reader);
     translated(arch::IommuInitiator::kDmaWrite, 1, dma_engine.writer);
@@ -178,10 +178,7 @@ struct Board : sc_core::sc_module {
   }
   template <class Socket>
   void peripheral(const char* name, Socket& socket) {
-    peripheral(range(name), socket);
-  }
-  template <class Socket>
-  void peripheral(const arch::MemoryRange& at, Socket& socket) {
+    const arch::MemoryRange& at = range(name);
     tlm_utils::simple_initiator_socket<Interconnect>* port_socket = nullptr;
     noc.add_peripheral(at.base, at.size, port_socket);
     port_socket->bind(socket);

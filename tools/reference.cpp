@@ -122,8 +122,6 @@ std::string registers_page() {
   out += markdown_head({"block", "base", "room", "what"});
   for (const auto& range : arch::kMemoryMap)
     out += markdown_row({range.name, fmt::format("0x{:08X}", range.base), fmt::format("0x{:X}", range.size), range.doc});
-  const auto& sensor = arch::kSensorRange;
-  out += markdown_row({sensor.name, fmt::format("0x{:08X}", sensor.base), fmt::format("0x{:X}", sensor.size), sensor.doc});
   for (const auto& block : register_blocks()) {
     out += fmt::format("\n## {}\n\n", block.title) + markdown_head({"register", "offset", "access", "reset", "mask", "meaning"});
     for (const auto& r : block.registers)

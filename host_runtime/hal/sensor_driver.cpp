@@ -40,7 +40,7 @@ base::Status SensorDriver::start(const SensorSetup& s) {
 
 void SensorDriver::stop() {
   port_.write32(at(reg::kReset), 1);
-  intc_.disable(arch::kSensorIrq);
+  intc_.disable(arch::IrqLine::kSensor);
 }
 
 std::uint32_t SensorDriver::head() { return port_.read32(at(reg::kHead)); }
@@ -49,9 +49,9 @@ void SensorDriver::release(std::uint32_t tail) { port_.write32(at(reg::kTail), t
 
 void SensorDriver::enable_interrupts(std::uint32_t causes) {
   port_.write32(at(reg::kIrqEnable), causes);
-  causes ? intc_.enable(arch::kSensorIrq) : intc_.disable(arch::kSensorIrq);
+  causes ? intc_.enable(arch::IrqLine::kSensor) : intc_.disable(arch::IrqLine::kSensor);
 }
-std::uint32_t SensorDriver::take_interrupts() { return intc_.take(arch::kSensorIrq, at(reg::kIrqStatus)); }
+std::uint32_t SensorDriver::take_interrupts() { return intc_.take(arch::IrqLine::kSensor, at(reg::kIrqStatus)); }
 
 std::uint64_t SensorDriver::error_address() {
   return port_.read32(at(reg::kErrAddrLo)) | std::uint64_t{port_.read32(at(reg::kErrAddrHi))} << 32;

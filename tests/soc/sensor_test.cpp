@@ -79,7 +79,7 @@ TEST_CASE("a sensor interrupts at its watermark, and at a dropped frame") {
     REQUIRE(sensor.start(setup).ok());
     sensor.enable_interrupts(arch::kSensorWatermark | arch::kSensorDropped);
     const std::uint64_t start = port.now_ps();
-    const auto line = static_cast<std::uint32_t>(arch::kSensorIrq);
+    const auto line = static_cast<std::uint32_t>(arch::IrqLine::kSensor);
     REQUIRE(port.wait_irq(line, start + 2000 * kUs));
     CHECK(sensor.head() == 3);
     CHECK(port.now_ps() - start > 490 * kUs);  // the third frame is in at 500 us
@@ -125,7 +125,7 @@ TEST_CASE("a sensor stops at a bus error and says where; its driver refuses ring
     setup.base = 0x70000000;  // nothing is there
     REQUIRE(sensor.start(setup).ok());
     sensor.enable_interrupts(arch::kSensorFailed);
-    REQUIRE(port.wait_irq(static_cast<std::uint32_t>(arch::kSensorIrq), port.now_ps() + 1000 * kUs));
+    REQUIRE(port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kSensor), port.now_ps() + 1000 * kUs));
     CHECK(sensor.take_interrupts() == arch::kSensorFailed);
     CHECK(sensor.error_address() == 0x70000000);
     CHECK(sensor.head() == 0);
