@@ -82,13 +82,7 @@ base::Result<std::size_t> wait_any(std::span<const Fence> fences, std::uint64_t 
     device = fences[i].impl()->device;
   }
   std::size_t over = 0;
-  // What is armed may have been reached before: hence the second look.
-  const auto is_over = [&](const Fence& fence) {
-    device->device.refresh(fence.impl()->fence);
-    if (fence.impl()->fence.pending()) device->device.arm(fence.impl()->fence);
-    device->device.refresh(fence.impl()->fence);
-    return !fence.impl()->fence.pending();
-  };
+  const auto is_over = [&](const Fence& fence) { return device->device.over(fence.impl()->fence); };
   DEPUTY_TRY(device->device.wait_until(
       [&] {
         const auto it = std::ranges::find_if(fences, is_over);

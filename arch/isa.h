@@ -114,6 +114,13 @@ struct Transfer {
   std::uint32_t row_bytes = 1, rows = 1, planes = 1;
   std::uint32_t mem_row_stride = 0, mem_plane_stride = 0, spm_row_stride = 0, spm_plane_stride = 0;
   std::uint64_t bytes() const { return std::uint64_t{row_bytes} * rows * planes; }
+  /// Bytes from the first to the last, holes included, on either side. Strides and counts of a decoded instruction are
+  /// so small that nothing wraps.
+  std::uint64_t mem_extent() const { return extent(mem_plane_stride, mem_row_stride); }
+  std::uint64_t spm_extent() const { return extent(spm_plane_stride, spm_row_stride); }
+  std::uint64_t extent(std::uint64_t plane_stride, std::uint64_t row_stride) const {
+    return (planes - 1) * plane_stride + (rows - 1) * row_stride + row_bytes;
+  }
   template <class Self, class V>
   static void fields(Self& s, V&& v) { transfer_fields(s, v); }
   /// Dense in the SPM.

@@ -6,6 +6,7 @@
 
 #include "host_runtime/runtime/session.h"
 #include "soc/platform.h"
+#include "tools/simulate.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -90,7 +91,7 @@ base::Result<FrameTimeline> run_frames(const soc::SocConfig& config, const std::
   out.frames = frames, out.in_flight = std::min(frames, 3);
   soc::Platform platform(config, {.timing_only = timing_only});
   DEPUTY_ASSIGN(auto record, platform.run([&](HwPort& port) -> base::Status {
-    Device device(port, {});
+    Device device(port, {.board = board_times(config, false)});
     DEPUTY_ASSIGN(auto session, Session::load(device, file, name, {.context = nullptr, .frames = out.in_flight}));
     return Pipeline(device, *session, inputs, static_cast<std::uint64_t>(frames)).go(out);
   }));

@@ -1,7 +1,5 @@
 #include "tools/runtime_bench.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -60,11 +58,7 @@ class Stream {
   bool can_begin(std::uint64_t n) {
     if (movement_ == Movement::kZeroCopy) return true;
     Fence ready = ring_.ready(n);
-    device_.refresh(ready);
-    if (!ready.pending()) return true;
-    device_.arm(ready);
-    device_.refresh(ready);
-    return !ready.pending();
+    return device_.over(ready);
   }
 
   base::Status begin(std::uint64_t n) {
@@ -126,7 +120,8 @@ base::Result<Run> run(const PreparedCase& prepared, bool async, Movement movemen
   soc::Platform platform(prepared.what.options.soc, {.timing_only = timing_only, .sensor_frames = prepared.scene});
   DEPUTY_ASSIGN(out.record, platform.run([&](HwPort& port) -> base::Status {
     // A network that waits for a frame is no hung engine: look less often than frames come.
-    Device device(port, {.watchdog_ps = 10'000'000'000 + 2000 * std::uint64_t{period_ns}});
+    Device device(port, {.watchdog_ps = 10'000'000'000 + 2000 * std::uint64_t{period_ns},
+                         .board = board_times(prepared.what.options.soc, false)});
     DEPUTY_ASSIGN(auto session, Session::load(device, prepared.file, prepared.what.name,
                                               {.context = nullptr, .frames = async ? kInFlight : 1}));
     if (frames == 0) return {};

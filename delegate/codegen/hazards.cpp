@@ -75,11 +75,8 @@ class Collector {
     spm(addr, (h - 1) * row + (w - 1) * px + c, write);
   }
   void transfer(const arch::Transfer& t, bool to_memory) {
-    const auto extent = [&](std::uint64_t plane, std::uint64_t row) {
-      return (t.planes - 1) * plane + (t.rows - 1) * row + t.row_bytes;
-    };
-    add(t.region, t.mem_offset, extent(t.mem_plane_stride, t.mem_row_stride), to_memory);
-    spm(t.spm_addr, extent(t.spm_plane_stride, t.spm_row_stride), !to_memory);
+    add(t.region, t.mem_offset, t.mem_extent(), to_memory);
+    spm(t.spm_addr, t.spm_extent(), !to_memory);
   }
 
   std::vector<Access>& out_;

@@ -145,45 +145,42 @@ void QueueDriver::retry_as(std::uint32_t ring, const arch::QueueEntry& entry) {
 void QueueDriver::skip(std::uint32_t ring) { control(ring, kSkip); }
 void QueueDriver::abort(std::uint32_t ring) { control(ring, kAbort); }
 
+std::uint64_t QueueDriver::stop(std::uint32_t ring) {
+  port_.write32(at(reg::kRing0Config, ring), 0);
+  return finished(ring);
+}
+
+void QueueDriver::begin_again(std::uint32_t ring) {
+  Ring& r = rings_[ring];
+  enable(ring);
+  for (const arch::QueueEntry& entry : r.unfinished) write_entry(r, r.tail++, entry);
+  if (r.tail != 0) ring_doorbell(ring);
+}
+
 bool QueueDriver::drop_head(std::uint32_t ring, std::uint64_t number) {
   Ring& r = rings_[ring];
-  port_.write32(at(reg::kRing0Config, ring), 0);  // nothing finishes from here on; HEAD stays
-  const bool there = finished(ring) == number && !r.unfinished.empty();
+  const bool there = stop(ring) == number && !r.unfinished.empty();
   if (there) {
     r.unfinished.pop_front();
     ++r.finished;
   }
-  enable(ring);
-  for (const arch::QueueEntry& entry : r.unfinished) write_entry(r, r.tail++, entry);
-  if (r.tail != 0) ring_doorbell(ring);
+  begin_again(ring);
   return there;
 }
 
 void QueueDriver::restart(std::uint32_t ring) {
-  Ring& r = rings_[ring];
-  port_.write32(at(reg::kRing0Config, ring), 0);
-  finished(ring);
-  enable(ring);
-  for (const arch::QueueEntry& entry : r.unfinished) write_entry(r, r.tail++, entry);
-  if (r.tail != 0) ring_doorbell(ring);
+  stop(ring);
+  begin_again(ring);
 }
 
 void QueueDriver::reset() {
-  // What ends while the others are looked at would run twice, so nothing may: HEAD stays when a ring is disabled.
-  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
-    if (!rings_[ring].open) continue;
-    port_.write32(at(reg::kRing0Config, ring), 0);
-    finished(ring);
-  }
+  // What ends while the others are looked at would run twice, so nothing may.
+  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
+    if (rings_[ring].open) stop(ring);
   port_.write32(base_ + reg::kReset, 1);
   port_.write32(base_ + reg::kIrqEnable, kAllInterrupts);
-  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
-    Ring& r = rings_[ring];
-    if (!r.open) continue;
-    enable(ring);
-    for (const arch::QueueEntry& entry : r.unfinished) write_entry(r, r.tail++, entry);
-    if (r.tail != 0) ring_doorbell(ring);
-  }
+  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
+    if (rings_[ring].open) begin_again(ring);
 }
 
 std::uint32_t QueueDriver::take_interrupts() {

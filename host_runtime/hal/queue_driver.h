@@ -93,6 +93,10 @@ class QueueDriver {
   }
   void write_entry(Ring& ring, std::uint32_t index, const arch::QueueEntry& entry);
   void enable(std::uint32_t ring);
+  /// Nothing of the ring finishes from here on; HEAD stays. Answers finished().
+  std::uint64_t stop(std::uint32_t ring);
+  /// The unfinished entries from the ring's first place on.
+  void begin_again(std::uint32_t ring);
   void control(std::uint32_t ring, std::uint32_t bits);
 
   HwPort& port_;

@@ -167,17 +167,16 @@ void Device::arm(const Fence& fence) {
   if (fence.pending() && fence.by_timeline()) sync_.arm(fence.timeline(), fence.value());
 }
 
+bool Device::over(Fence& fence) {
+  refresh(fence);
+  if (fence.pending()) arm(fence);
+  refresh(fence);  // it may have been reached before it was armed
+  return !fence.pending();
+}
+
 base::Status Device::wait(const Fence& fence, std::uint64_t deadline_ps) {
   Fence seen = fence;
-  DEPUTY_TRY(wait_until(
-      [&] {
-        refresh(seen);
-        if (seen.pending()) arm(seen);
-        // It may have been reached before it was armed.
-        refresh(seen);
-        return !seen.pending();
-      },
-      deadline_ps, seen.by_timeline()));
+  DEPUTY_TRY(wait_until([&] { return over(seen); }, deadline_ps, seen.by_timeline()));
   if (seen.state() == FenceState::kFailed) return seen.error();
   return {};
 }

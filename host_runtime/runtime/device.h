@@ -137,6 +137,8 @@ class Device {
   void refresh(Fence& fence);
   /// Makes the host wake up when the fence is over: for fences that no work here signals.
   void arm(const Fence& fence);
+  /// Whether the fence is over; if not, the host wakes up when it is.
+  bool over(Fence& fence);
 
   /// False while an engine is out of service.
   bool healthy(EngineId engine);
@@ -189,7 +191,7 @@ class Device {
   void count_given_up(Engine& engine);
   void watch(Engine& engine);
   void watch_idle(Engine& engine);
-  void recover_unstarted(Engine& engine, std::uint32_t ring);
+  void recover_unstarted(Engine& engine, std::uint32_t ring, base::Error error);
   bool may_run(const Job& job);
   void watch_all();
   void note(RecoveryStep step, const Engine& engine, std::string what);

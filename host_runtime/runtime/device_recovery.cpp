@@ -159,8 +159,7 @@ void Device::watch(Engine& e) {
               "the outputs of this job are not valid"};
   if (e.queue.state(ring) != arch::RingState::kHalted) {
     // Not even that: only a reset of the whole engine is left.
-    e.jobs[ring].front()->error = std::move(error);
-    return recover_unstarted(e, ring);
+    return recover_unstarted(e, ring, std::move(error));
   }
   recover(e, ring, std::move(error), std::nullopt);
 }
@@ -183,11 +182,11 @@ void Device::watch_idle(Engine& e) {
     return;
   }
   if (port_.now_ps() - e.unstarted_since_ps < job.limits.progress_ps) return;
-  found->front()->error = Error{ErrorKind::kHardwareFault, engine_name(e.id),
-                                fmt::format("the queue has not begun with the job for {} us, and nothing else runs",
-                                            (port_.now_ps() - e.unstarted_since_ps) / 1'000'000),
-                                "the outputs of this job are not valid"};
-  recover_unstarted(e, static_cast<std::uint32_t>(ring));
+  recover_unstarted(e, static_cast<std::uint32_t>(ring),
+                    {ErrorKind::kHardwareFault, engine_name(e.id),
+                     fmt::format("the queue has not begun with the job for {} us, and nothing else runs",
+                                 (port_.now_ps() - e.unstarted_since_ps) / 1'000'000),
+                     "the outputs of this job are not valid"});
 }
 
 bool Device::may_run(const Job& job) {
@@ -197,8 +196,9 @@ bool Device::may_run(const Job& job) {
 }
 
 // The ring has not halted, so that nothing less than a reset makes it go on, whatever the policy.
-void Device::recover_unstarted(Engine& e, std::uint32_t ring) {
+void Device::recover_unstarted(Engine& e, std::uint32_t ring, base::Error error) {
   const std::shared_ptr<Job> job = e.jobs[ring].front();
+  job->error = std::move(error);
   const RecoveryStep step = job->abandoned ? RecoveryStep::kGiveUp : options_.recovery.step(++job->attempts);
   if (!job->abandoned) note(step == RecoveryStep::kGiveUp ? step : RecoveryStep::kResetEngine, e, job->error->message);
   if (step == RecoveryStep::kGiveUp || !job->limits.restartable) drop(e, ring);

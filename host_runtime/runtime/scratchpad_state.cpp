@@ -88,8 +88,7 @@ void ScratchpadState::copy_constants(const arch::Load& l, std::span<const std::u
 
 // The memory side as its whole extent.
 void ScratchpadState::store(const arch::Store& s) {
-  const std::uint64_t begin = s.mem_offset, end = begin + (s.planes - 1) * std::uint64_t{s.mem_plane_stride} +
-                                                  (s.rows - 1) * std::uint64_t{s.mem_row_stride} + s.row_bytes;
+  const std::uint64_t begin = s.mem_offset, end = begin + s.mem_extent();
   auto it = copies_.lower_bound({s.region, begin});
   if (it != copies_.begin())
     if (const auto before = std::prev(it); before->first.first == s.region && before->first.second + before->second.size() > begin)

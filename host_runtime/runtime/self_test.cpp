@@ -1,7 +1,5 @@
 #include "host_runtime/runtime/self_test.h"
 
-#include <cstring>
-
 #include "arch/dma_descriptor.h"
 #include "arch/isa.h"
 

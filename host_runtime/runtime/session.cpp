@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/check.h"
 #include "host_runtime/runtime/frame.h"

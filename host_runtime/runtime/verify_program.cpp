@@ -118,19 +118,13 @@ class Verifier {
     return scratchpad_.follow(op, contents, contents_known_);
   }
 
-  // Offsets have at most 40 bits and a stride times a count 48, so nothing here wraps.
-  static std::uint64_t extent(const arch::Transfer& t, std::uint64_t row_stride,
-                              std::uint64_t plane_stride) {
-    return (t.rows - 1) * row_stride + (t.planes - 1) * plane_stride + t.row_bytes;
-  }
   std::string scratchpad(std::uint64_t end) const {
     const auto bytes = static_cast<std::uint64_t>(limits_.target.spm.bytes);
     if (end <= bytes) return {};
     return fmt::format("touches the scratchpad up to byte {}, it has {}", end, bytes);
   }
   std::string transfer(const arch::Transfer& t, bool store) {
-    const std::string problem =
-        scratchpad(t.spm_addr + extent(t, t.spm_row_stride, t.spm_plane_stride));
+    const std::string problem = scratchpad(t.spm_addr + t.spm_extent());
     return problem.empty() ? memory(t, store) : problem;
   }
   std::string load_weights(const arch::LoadWeights& l) {
@@ -149,7 +143,7 @@ class Verifier {
 
   std::string memory(const arch::Transfer& t, bool store) {
     const std::uint64_t size = limits_.region_bytes[t.region];
-    const std::uint64_t end = t.mem_offset + extent(t, t.mem_row_stride, t.mem_plane_stride);
+    const std::uint64_t end = t.mem_offset + t.mem_extent();  // 40 bits and 48: no wrap
     if (size == 0) return fmt::format("region {} is not bound", t.region);
     if (end > size)
       return fmt::format("bytes {} to {} leave region {} of {} bytes", t.mem_offset, end, t.region,

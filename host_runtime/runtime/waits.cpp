@@ -1,5 +1,7 @@
 #include "host_runtime/runtime/waits.h"
 
+#include <algorithm>
+
 #include "host_runtime/runtime/device.h"
 
 namespace deputy::host_runtime {
@@ -26,13 +28,7 @@ const Fence* failed_fence(std::span<const Fence> fences) {
 }
 
 bool over_for_host(Device& device, std::span<Fence> fences) {
-  for (Fence& fence : fences) {
-    device.refresh(fence);
-    if (fence.pending()) device.arm(fence);
-    device.refresh(fence);  // it may have been reached before it was armed
-    if (fence.pending()) return false;
-  }
-  return true;
+  return std::ranges::all_of(fences, [&](Fence& fence) { return device.over(fence); });
 }
 
 base::Error upstream_error(const Fence& fence) {

@@ -24,8 +24,7 @@ void for_each_piece(const arch::Transfer& t, const ChunkWalker::Chunk& chunk, F&
 }  // namespace
 
 uint64_t memory_extent(const arch::Transfer& t) {
-  return t.mem_offset + uint64_t{t.planes - 1} * t.mem_plane_stride +
-         uint64_t{t.rows - 1} * t.mem_row_stride + t.row_bytes;
+  return t.mem_offset + t.mem_extent();
 }
 
 arch::Transfer stream_of(const arch::LoadWeights& load) {
