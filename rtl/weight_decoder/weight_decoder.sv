@@ -59,14 +59,16 @@ module weight_decoder
   logic [CODE_LANES-1:0][8:0] symbol;
   code_table code_table_i (.clk, .rst, .start, .lengths, .ready(table_ready), .bad(table_bad), .next, .bits, .symbol);
 
-  // Two chunks of the stream, of OUT words each: a cycle takes OUT words at most.
-  logic [32*OUT-1:0] words;
+  // Three chunks of the stream, of OUT words each: a cycle takes OUT words at most, and the next chunk may arrive in any
+  // cycle. With two, a cycle that begins with some but fewer than OUT words would wait for the chunk.
+  localparam int WORDS = 3 * OUT;
+  logic [16*WORDS-1:0] words;
   logic [5:0] held;        // words of them
   state_t s, n;
   lane_t lane[CODE_LANES];
   logic [5:0] used;
   logic [25:0] records;    // of a plane
-  assign in_ready = running && held <= 6'(OUT);
+  assign in_ready = running && held <= 6'(WORDS - OUT);
 
   // Refilled before any token of this cycle: a lane's turn comes once a cycle, and words go to lanes in order of turns.
   lane_t full[CODE_LANES];
@@ -159,7 +161,7 @@ module weight_decoder
   always_ff @(posedge clk) begin
     done <= 1'b0;
     if (running && table_ready) begin
-      logic [32*OUT-1:0] rest;
+      logic [16*WORDS-1:0] rest;
       logic [5:0] kept;
       s <= n;
       for (int i = 0; i < CODE_LANES; ++i)
@@ -170,7 +172,7 @@ module weight_decoder
       rest = words >> (16 * int'(used));
       kept = held - used;
       if (in_ready && in_valid) begin
-        rest = rest & ((32 * OUT)'(1) << (16 * int'(kept))) - 1 | (32 * OUT)'(in_data) << (16 * int'(kept));
+        rest = rest & ((16 * WORDS)'(1) << (16 * int'(kept))) - 1 | (16 * WORDS)'(in_data) << (16 * int'(kept));
         kept = kept + 6'(OUT);
       end
       words <= rest;
@@ -181,7 +183,7 @@ module weight_decoder
         done <= 1'b1;
       end
     end else if (in_ready && in_valid) begin  // while the table is made
-      words <= words | (32 * OUT)'(in_data) << (16 * int'(held));
+      words <= words | (16 * WORDS)'(in_data) << (16 * int'(held));
       held <= held + 6'(OUT);
     end
     if (start) begin

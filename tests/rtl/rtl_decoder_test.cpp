@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "arch/npu_config.h"
 #include "delegate/weights/weight_encoder.h"
 #include "npu_model/rtl/rtl_decoder.h"
 #include "tests/support/naive_codec.h"
@@ -94,6 +95,28 @@ TEST_CASE("RTL decoder: encoded weights come back") {
       const Decoded rtl = decode(rtl_decoder, arch::pack_table(code), delegate::encode_block(in_order, code), static_cast<std::uint32_t>(raw.size()), planes);
       CHECK(static_cast<int>(rtl.result.fault) == 0);
       CHECK(rtl.out == raw);
+    }
+}
+
+// The model charges npu.wdec's set-up and bytes a cycle (npu_model/npu_queues.cpp) for a stream that is always there. The
+// RTL makes its table in fewer cycles than that, so that short blocks may be faster.
+TEST_CASE("RTL decoder: its cycles are the model's within 3 %") {
+  npu_model::RtlDecoder rtl_decoder;
+  const arch::NpuConfig npu;
+  std::mt19937 random(5);
+  for (const bool hard : {false, true})
+    for (const std::uint32_t bytes : {64u, 1000u, 4000u, 20000u}) {
+      Bytes raw = weights(random, bytes);
+      if (hard) std::ranges::generate(raw, [&] { return static_cast<std::uint8_t>(random()); });
+      const arch::CodeLengths code = delegate::fit_code(raw).lengths;
+      const Bytes stream = delegate::encode_block(raw, code);
+      const auto cycles = decode(rtl_decoder, arch::pack_table(code), stream, bytes).result.cycles;
+      const auto rate = static_cast<std::uint32_t>(npu.wdec.bytes_per_cycle), setup = static_cast<std::uint32_t>(npu.wdec.setup_cycles);
+      const std::uint32_t model = setup + (bytes + rate - 1) / rate;
+      INFO(bytes << " bytes from " << stream.size() << ": RTL " << cycles << ", model " << model);
+      CHECK(static_cast<double>(cycles) <= 1.03 * model);
+      constexpr std::uint32_t kTableSooner = 3;  // 13 cycles for the model's 16
+      CHECK(static_cast<double>(cycles + (bytes < 1000 ? kTableSooner : 0)) >= 0.97 * model);
     }
 }
 
