@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -56,7 +55,8 @@ void DeviceImpl::settle_copies(const SessionImpl* session) {
 const char* recovery_step_text(RecoveryStep step) {
   return host_runtime::recovery_step_name(static_cast<host_runtime::RecoveryStep>(step));
 }
-static_assert(static_cast<int>(RecoveryStep::kGiveUp) == static_cast<int>(host_runtime::RecoveryStep::kGiveUp));
+static_assert(static_cast<int>(RecoveryStep::kGiveUp) == static_cast<int>(host_runtime::RecoveryStep::kGiveUp) &&
+              static_cast<int>(RecoveryStep::kToCpu) == static_cast<int>(host_runtime::RecoveryStep::kToCpu));
 
 base::Result<Device> Device::open(HwPort& port, const DeviceOptions& options) {
   const auto refuse = [](std::string what, std::string remedy) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -113,6 +113,8 @@ base::Result<std::vector<host_runtime::Fence>> runtime_fences(const DevicePtr& d
 /// Fails those that are still there: who waits for them goes away and must not wait for ever.
 void fail_timelines(const std::vector<std::weak_ptr<TimelineImpl>>& timelines);
 
-TensorInfo tensor_info(const arch::Executable& executable, std::uint32_t tensor);
+/// A handle on memory; `session`: whose it is, null for none's.
+Buffer make_buffer(const DevicePtr& device, std::shared_ptr<SessionImpl> session, host_runtime::Buffer buffer);
+std::vector<TensorInfo> tensor_infos(const arch::Executable& executable, std::span<const std::uint32_t> tensors);
 
 }  // namespace deputy::api

@@ -23,7 +23,11 @@ struct Bindings {
 /// Whether these bytes begin like a TFLite file.
 bool is_tflite(std::span<const std::uint8_t> bytes);
 
-/// Imports a .tflite or .onnx file. `folder`: where an ONNX model's external data lie, empty: nowhere. `notes` may be null.
+/// Whether they begin like an ONNX file: protobuf's key of the first field, which is the IR's version, a small number.
+bool is_onnx(std::span<const std::uint8_t> bytes);
+
+/// Imports a TFLite or ONNX file, as its first bytes say; what begins like neither is ONNX when its name ends in .onnx,
+/// else TFLite, for the sake of the message. `folder`: where an ONNX model's external data lie, empty: nowhere. `notes` may be null.
 base::Result<delegate::Graph> import_model(std::span<const std::uint8_t> bytes, const std::string& name, const std::string& folder,
                                            const Bindings& bindings = {}, std::vector<std::string>* notes = nullptr);
 

@@ -1,7 +1,5 @@
 #include "api/op_features.h"
 
-#include <algorithm>
-
 namespace deputy::api {
 namespace {
 

@@ -4,18 +4,23 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "api/compile_model.h"
 #include "api/handles.h"
-#include "api/input_shapes.h"
 #include "api/import_model.h"
+#include "api/input_shapes.h"
 
 namespace deputy {
 namespace api {
 
-TensorInfo tensor_info(const arch::Executable& executable, std::uint32_t tensor) {
-  const arch::TensorDesc& desc = executable.tensors[tensor].desc;
-  return {desc.name, desc.dtype, desc.shape, desc.quant, static_cast<std::uint64_t>(desc.bytes())};
+std::vector<TensorInfo> tensor_infos(const arch::Executable& executable, std::span<const std::uint32_t> tensors) {
+  std::vector<TensorInfo> out;
+  for (const std::uint32_t id : tensors) {
+    const arch::TensorDesc& desc = executable.tensors[id].desc;
+    out.push_back({desc.name, desc.dtype, desc.shape, desc.quant, static_cast<std::uint64_t>(desc.bytes())});
+  }
+  return out;
 }
 
 namespace {
@@ -54,7 +59,7 @@ static_assert(static_cast<int>(IoPlacement::kArena) == static_cast<int>(delegate
 // What a compile for other shapes needs long after the first one.
 struct Recipe {
   std::shared_ptr<const TargetImpl> target;
-  std::vector<std::uint8_t> tflite;
+  std::vector<std::uint8_t> file;
   std::vector<Shape> shapes;  ///< the file's own
   std::vector<QuirkFile> quirks;
   std::optional<CompiledCache> cache;
@@ -64,7 +69,7 @@ struct Recipe {
                                                      const delegate::CompileOptions& options) const {
     auto wanted = input_shapes(graph);
     if (wanted == shapes) wanted.clear();
-    DEPUTY_ASSIGN(auto compiled, compile_model({graph, options, target->device, quirks}, tflite, wanted,
+    DEPUTY_ASSIGN(auto compiled, compile_model({graph, options, target->device, quirks}, file, wanted,
                                                cache ? &*cache : nullptr));
     if (const auto model = notes.lock()) {
       if (!compiled.cache.text.empty()) model->notes.push_back(compiled.cache.text);
@@ -80,15 +85,15 @@ struct Recipe {
 
 std::string Target::name() const { return impl_ ? impl_->name : ""; }
 
-base::Result<Model> Model::compile(const Target& target, std::span<const std::uint8_t> tflite, const std::string& name,
+base::Result<Model> Model::compile(const Target& target, std::span<const std::uint8_t> file, const std::string& name,
                                    const ModelOptions& options) {
   if (!target.impl()) return api::bad_argument(name, "a target of no SoC", "take simulate()'s, or soc_target()'s");
-  DEPUTY_ASSIGN(auto graph, api::import_model(tflite, name, ""));
   auto impl = std::make_shared<api::ModelImpl>();
+  DEPUTY_ASSIGN(auto graph, api::import_model(file, name, "", {}, &impl->notes));
   impl->name = name;
   const auto recipe = std::make_shared<api::Recipe>();
   recipe->target = target.impl();
-  recipe->tflite.assign(tflite.begin(), tflite.end());
+  recipe->file.assign(file.begin(), file.end());
   recipe->shapes = api::input_shapes(graph);
   DEPUTY_ASSIGN(recipe->quirks, api::read_quirks(options.quirk_files));
   if (!options.cache_folder.empty()) recipe->cache.emplace(options.cache_folder);
@@ -114,17 +119,8 @@ base::Result<Model> Model::from_executable(std::span<const std::uint8_t> file, c
 
 std::string Model::name() const { return impl_->name; }
 
-std::vector<TensorInfo> Model::inputs() const {
-  std::vector<TensorInfo> out;
-  for (const std::uint32_t id : impl_->executable.inputs) out.push_back(api::tensor_info(impl_->executable, id));
-  return out;
-}
-
-std::vector<TensorInfo> Model::outputs() const {
-  std::vector<TensorInfo> out;
-  for (const std::uint32_t id : impl_->executable.outputs) out.push_back(api::tensor_info(impl_->executable, id));
-  return out;
-}
+std::vector<TensorInfo> Model::inputs() const { return api::tensor_infos(impl_->executable, impl_->executable.inputs); }
+std::vector<TensorInfo> Model::outputs() const { return api::tensor_infos(impl_->executable, impl_->executable.outputs); }
 
 std::vector<OperatorInfo> Model::operators() const {
   std::vector<OperatorInfo> out;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <set>
 
 #include "api/quirks.h"
 #include "base/config.h"

@@ -11,12 +11,6 @@ namespace {
 
 const arch::Executable& executable(const SessionImpl& session) { return session.session->executable(); }
 
-std::vector<TensorInfo> infos(const SessionImpl& session, const std::vector<std::uint32_t>& ids) {
-  std::vector<TensorInfo> out;
-  for (const std::uint32_t id : ids) out.push_back(tensor_info(executable(session), id));
-  return out;
-}
-
 base::Error no_such(const SessionImpl& session, const char* what, std::size_t index, std::size_t count) {
   return bad_argument(session.model->name, fmt::format("there is no {} {}, it has {}", what, index, count));
 }
@@ -30,7 +24,9 @@ RunRecord run_record(const SessionImpl& session, const host_runtime::InferenceRe
   return out;
 }
 
-BufferRequirements requirements(const host_runtime::BufferRequirements& r) { return {r.bytes, r.alignment, r.kind}; }
+BufferRequirements requirements(const host_runtime::BufferRequirements& r) { 
+  return {r.bytes, r.alignment, r.kind, r.stride, r.cached};
+}
 
 host_runtime::Session::Frame& frame_of(const SessionImpl& session, std::size_t index) {
   return session.session->frame(index);
@@ -81,8 +77,12 @@ base::Result<Session> Session::load(const Device& device, const Model& model, co
   return Session(std::move(impl));
 }
 
-std::vector<TensorInfo> Session::inputs() const { return api::infos(*impl_, api::executable(*impl_).inputs); }
-std::vector<TensorInfo> Session::outputs() const { return api::infos(*impl_, api::executable(*impl_).outputs); }
+std::vector<TensorInfo> Session::inputs() const {
+  return api::tensor_infos(api::executable(*impl_), api::executable(*impl_).inputs);
+}
+std::vector<TensorInfo> Session::outputs() const {
+  return api::tensor_infos(api::executable(*impl_), api::executable(*impl_).outputs);
+}
 
 base::Result<BufferRequirements> Session::input_requirements(std::size_t index) const {
   const std::size_t count = api::executable(*impl_).inputs.size();
@@ -120,15 +120,13 @@ RunRecord Session::record() const { return api::run_record(*impl_, impl_->sessio
 base::Result<Buffer> Frame::input(std::size_t index) const {
   const std::size_t count = session_->frames[index_].inputs.size();
   if (index >= count) return api::no_such(*session_, "input", index, count);
-  return Buffer(std::make_shared<api::BufferImpl>(
-      api::BufferImpl{session_->device, session_, api::frame_of(*session_, index_).input(index)}));
+  return api::make_buffer(session_->device, session_, api::frame_of(*session_, index_).input(index));
 }
 
 base::Result<Buffer> Frame::output(std::size_t index) const {
   const std::size_t count = session_->frames[index_].outputs.size();
   if (index >= count) return api::no_such(*session_, "output", index, count);
-  return Buffer(std::make_shared<api::BufferImpl>(
-      api::BufferImpl{session_->device, session_, api::frame_of(*session_, index_).output(index)}));
+  return api::make_buffer(session_->device, session_, api::frame_of(*session_, index_).output(index));
 }
 
 namespace {

@@ -42,8 +42,8 @@ deputy_status deputy_buffer_import(const deputy_device* device, const deputy_mem
     DEPUTY_C_NEED(device);
     DEPUTY_C_NEED(memory);
     DEPUTY_C_NEED(buffer);
-    DEPUTY_ASSIGN(auto made, Buffer::import(device->value, {memory->address, memory->bytes,
-                                                            static_cast<std::uint8_t*>(memory->host)}));
+    const SharedMemory shared{memory->address, memory->bytes, static_cast<std::uint8_t*>(memory->host)};
+    DEPUTY_ASSIGN(auto made, Buffer::import(device->value, shared, {memory->stride, memory->uncached != 0}));
     *buffer = new deputy_buffer{std::move(made)};
     return {};
   });
@@ -54,8 +54,19 @@ deputy_status deputy_buffer_export(const deputy_buffer* buffer, deputy_memory* m
     DEPUTY_C_NEED(buffer);
     DEPUTY_C_NEED(memory);
     const SharedMemory out = buffer->value.exported();
-    *memory = {out.address, out.bytes, out.host};
+    const MemoryTraits traits = buffer->value.traits();
+    *memory = {out.address, out.bytes, out.host, traits.stride, traits.uncached};
     return {};
+  });
+}
+
+deputy_status deputy_buffer_fits(const deputy_buffer* buffer, const deputy_requirements* requirements) {
+  return guarded([&]() -> base::Status {
+    DEPUTY_C_NEED(buffer);
+    DEPUTY_C_NEED(requirements);
+    const deputy_requirements& r = *requirements;
+    DEPUTY_ASSIGN(const MemoryKind kind, memory_kind(r.kind));
+    return buffer->value.fits({r.bytes, r.alignment, kind, r.stride, r.cached != 0});
   });
 }
 

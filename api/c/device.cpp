@@ -1,6 +1,4 @@
 // Errors, port, device, contexts, copies.
-#include <type_traits>
-
 #include "api/c/handles.h"
 #include "api/handles.h"
 

@@ -53,11 +53,11 @@ void deputy_model_options_init(deputy_model_options* options) {
   options->struct_bytes = sizeof *options;
 }
 
-deputy_status deputy_model_compile(const deputy_target* target, const void* tflite, size_t bytes, const char* name,
+deputy_status deputy_model_compile(const deputy_target* target, const void* file, size_t bytes, const char* name,
                                    const deputy_model_options* options, deputy_model** model) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(target);
-    DEPUTY_C_NEED(tflite);
+    DEPUTY_C_NEED(file);
     DEPUTY_C_NEED(name);
     DEPUTY_C_NEED(model);
     DEPUTY_ASSIGN(const auto o, options_or_default(options, deputy_model_options_init));
@@ -72,7 +72,7 @@ deputy_status deputy_model_compile(const deputy_target* target, const void* tfli
     with.shapes = static_cast<ShapePolicy>(o.shapes);
     if (o.cache_folder) with.cache_folder = o.cache_folder;
     if (o.quirk_files) with.quirk_files.assign(o.quirk_files, o.quirk_files + o.quirk_file_count);
-    DEPUTY_ASSIGN(auto made, Model::compile(target->value, {static_cast<const std::uint8_t*>(tflite), bytes}, name, with));
+    DEPUTY_ASSIGN(auto made, Model::compile(target->value, {static_cast<const std::uint8_t*>(file), bytes}, name, with));
     *model = make(std::move(made));
     return {};
   });

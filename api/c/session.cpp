@@ -13,7 +13,7 @@ deputy_run_record record_of(const RunRecord& r) {
   return {r.start_ps, r.end_ps, r.copied_bytes, r.restarts, static_cast<std::uint32_t>(r.degraded.size())};
 }
 deputy_requirements requirements_of(const BufferRequirements& r) {
-  return {r.bytes, r.alignment, static_cast<std::int32_t>(r.kind)};
+  return {r.bytes, r.alignment, static_cast<std::int32_t>(r.kind), r.cached, r.stride};
 }
 
 base::Result<Frame> frame_of(const deputy_session* session, std::uint32_t frame) {

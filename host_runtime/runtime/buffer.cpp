@@ -18,7 +18,7 @@ Error undefined_contents() {
 base::Result<Buffer> Buffer::make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
   Buffer out;
   out.space_ = &space;
-  out.storage_ = std::make_shared<Storage>();
+  out.storage_ = std::make_shared<Storage>(space);
   DEPUTY_ASSIGN(out.storage_->owned, SharedBuffer::make(space.port, kind, bytes, align, space.page));
   const SharedBuffer& owned = out.storage_->owned;
   out.storage_->memory = {owned.address(), bytes, owned.host()};
@@ -26,13 +26,36 @@ base::Result<Buffer> Buffer::make(BufferSpace& space, MemoryKind kind, std::uint
   return out;
 }
 
-Buffer Buffer::import(BufferSpace& space, const SharedMemory& memory) {
+Buffer Buffer::import(BufferSpace& space, const SharedMemory& memory, const MemoryTraits& traits) {
   Buffer out;
   out.space_ = &space;
-  out.storage_ = std::make_shared<Storage>();
+  out.storage_ = std::make_shared<Storage>(space);
   out.storage_->memory = memory;
   out.bytes_ = memory.bytes;
+  const RuntimeGuard guard(space.lock);
+  if (traits.uncached) space.coherence.add_uncached(memory.address, memory.bytes);
+  out.storage_->traits = traits;
   return out;
+}
+
+base::Status Buffer::fits(const BufferRequirements& wanted, const std::string& where) const {
+  const auto refuse = [&](std::string what, std::string remedy) {
+    return Error{ErrorKind::kInput, where, std::move(what), std::move(remedy)};
+  };
+  const std::uint64_t has = valid() ? bytes_ : 0;
+  if (!valid() || has < wanted.bytes)
+    return refuse(fmt::format("{} bytes are required, the buffer has {}", wanted.bytes, has), "");
+  if (address() % wanted.alignment != 0)
+    return refuse(fmt::format("address {:#x} is not a multiple of {}", address(), wanted.alignment),
+                  "ask for the tensor's requirements before allocating");
+  const MemoryTraits& is = traits();
+  if (is.stride != 0 && wanted.stride != 0 && is.stride != wanted.stride)
+    return refuse(fmt::format("the buffer's rows lie {} bytes apart, the tensor's {}", is.stride, wanted.stride),
+                  "have the rows written without gaps, or copy them together");
+  if (is.uncached && wanted.cached)
+    return refuse("the buffer is uncached, and the CPU computes with the tensor",
+                  "import it through a cached mapping, or place the operators on the NPU");
+  return {};
 }
 
 base::Status Buffer::inside(std::uint64_t offset, std::uint64_t bytes) const {

@@ -28,6 +28,14 @@ struct BufferRequirements {
   std::uint64_t bytes = 0;      ///< at least
   std::uint64_t alignment = 1;  ///< of its bus address
   MemoryKind kind = MemoryKind::kDram;  ///< the memory the program was compiled for; others work, at another speed
+  std::uint64_t stride = 0;     ///< from one row to the next; 0: it has one row only
+  bool cached = false;          ///< the CPU computes with it
+};
+
+/// What whoever owns imported memory knows of it.
+struct MemoryTraits {
+  std::uint64_t stride = 0;  ///< bytes from one row to the next; 0: it has no rows of its own
+  bool uncached = false;     ///< the CPU's mapping goes past its cache: whole lines, and nothing to maintain
 };
 
 /// What buffers of one device share. It must outlive them, and so must its port.
@@ -47,8 +55,9 @@ class Buffer {
   Buffer() = default;
   /// Fails with kConfig when the memory is full. `align`: a power of two.
   static base::Result<Buffer> make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes, std::uint64_t align);
-  /// Memory that somebody else owns and keeps until the last copy of this buffer is gone: a sensor's ring, say.
-  static Buffer import(BufferSpace& space, const SharedMemory& memory);
+  /// Memory that somebody else owns and keeps until the last copy of this buffer is gone: a sensor's ring, say. Uncached
+  /// memory must be whole cache lines.
+  static Buffer import(BufferSpace& space, const SharedMemory& memory, const MemoryTraits& traits = {});
 
   bool valid() const { return storage_ != nullptr; }
   std::uint64_t address() const { return storage_->memory.address + offset_; }
@@ -58,6 +67,10 @@ class Buffer {
   base::Result<Buffer> view(std::uint64_t offset, std::uint64_t bytes) const;
   /// For import elsewhere; valid as long as this buffer.
   SharedMemory exported() const { return {address(), bytes_, host()}; }
+
+  const MemoryTraits& traits() const { return storage_->traits; }
+  /// kInput, about `where`, says what a tensor requires and the buffer has not got.
+  base::Status fits(const BufferRequirements& wanted, const std::string& where) const;
 
   /// Copies into the buffer; the source is the program's own memory. Takes time.
   base::Status write(std::span<const std::uint8_t> data, std::uint64_t offset = 0);
@@ -83,8 +96,14 @@ class Buffer {
 
  private:
   struct Storage {
+    explicit Storage(BufferSpace& s) : space(s) {}
+    ~Storage() {
+      if (traits.uncached) space.coherence.take_uncached(memory.address, memory.bytes);
+    }
+    BufferSpace& space;
     SharedBuffer owned;
     SharedMemory memory;
+    MemoryTraits traits;
     bool undefined = false;
   };
   base::Status inside(std::uint64_t offset, std::uint64_t bytes) const;

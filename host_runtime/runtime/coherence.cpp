@@ -1,6 +1,8 @@
 #include "host_runtime/runtime/coherence.h"
 
-#include <iterator>
+#include <algorithm>
+
+#include "base/check.h"
 
 namespace deputy::host_runtime {
 namespace {
@@ -32,6 +34,30 @@ void Coherence::after_engine_write(std::uint64_t address, std::uint64_t bytes) {
   if (bytes != 0) set(line_begin(address), line_end(address + bytes), State::kEngineWrote);
 }
 
+void Coherence::add_uncached(std::uint64_t address, std::uint64_t bytes) {
+  settle(address, address + bytes, State::kCpuWrote);
+  settle(address, address + bytes, State::kEngineWrote);
+  uncached_.emplace_back(address, address + bytes);
+}
+
+void Coherence::take_uncached(std::uint64_t address, std::uint64_t bytes) {
+  const auto it = std::ranges::find(uncached_, std::pair(address, address + bytes));
+  DEPUTY_CHECK(it != uncached_.end(), "uncached memory that was never added");
+  uncached_.erase(it);
+}
+
+template <class Visit>
+void Coherence::each_cached(std::uint64_t begin, std::uint64_t end, Visit visit) const {
+  while (begin < end) {
+    // Cached as far as `stop`, and perhaps again from `next`.
+    std::uint64_t stop = end, next = end;
+    for (const auto& [from, to] : uncached_)
+      if (to > begin && from < stop) stop = std::max(from, begin), next = to;
+    if (begin < stop) visit(begin, stop);
+    begin = next;
+  }
+}
+
 void Coherence::split(std::uint64_t address) {
   auto range = ranges_.lower_bound(address);
   if (range == ranges_.begin()) return;
@@ -43,6 +69,10 @@ void Coherence::split(std::uint64_t address) {
 }
 
 void Coherence::settle(std::uint64_t begin, std::uint64_t end, State state) {
+  each_cached(begin, end, [&](std::uint64_t from, std::uint64_t to) { settle_cached(from, to, state); });
+}
+
+void Coherence::settle_cached(std::uint64_t begin, std::uint64_t end, State state) {
   split(begin);
   split(end);
   for (auto range = ranges_.lower_bound(begin); range != ranges_.end() && range->first < end;) {
@@ -63,10 +93,12 @@ void Coherence::settle(std::uint64_t begin, std::uint64_t end, State state) {
 }
 
 void Coherence::set(std::uint64_t begin, std::uint64_t end, State state) {
-  split(begin);
-  split(end);
-  ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
-  ranges_[begin] = {end, state};
+  each_cached(begin, end, [&](std::uint64_t from, std::uint64_t to) {
+    split(from);
+    split(to);
+    ranges_.erase(ranges_.lower_bound(from), ranges_.lower_bound(to));
+    ranges_[from] = {to, state};
+  });
 }
 
 }  // namespace deputy::host_runtime

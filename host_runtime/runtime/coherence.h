@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "deputy/hw_port.h"
 
@@ -26,6 +28,11 @@ class Coherence {
   /// After a job that may have written these bytes.
   void after_engine_write(std::uint64_t address, std::uint64_t bytes);
 
+  /// The CPU sees these whole lines past its cache, until take_uncached() with the same: nothing is to be maintained
+  /// there. Lines that it still holds from another mapping are settled now.
+  void add_uncached(std::uint64_t address, std::uint64_t bytes);
+  void take_uncached(std::uint64_t address, std::uint64_t bytes);
+
  private:
   enum class State : std::uint8_t { kCpuWrote, kEngineWrote };
   struct Range {
@@ -35,12 +42,17 @@ class Coherence {
   /// Maintains the lines of [begin, end) in `state` and forgets them.
   void settle(std::uint64_t begin, std::uint64_t end, State state);
   void set(std::uint64_t begin, std::uint64_t end, State state);
+  /// The parts of [begin, end) that the CPU caches.
+  template <class Visit>
+  void each_cached(std::uint64_t begin, std::uint64_t end, Visit visit) const;
+  void settle_cached(std::uint64_t begin, std::uint64_t end, State state);
   /// Makes no range cross `address`.
   void split(std::uint64_t address);
 
   HwPort& port_;
   std::map<std::uint64_t, Range>
       ranges_;  ///< by begin; whole lines, disjoint; a line in none is clean
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> uncached_;  ///< begin and end; may overlap
 };
 
 }  // namespace deputy::host_runtime

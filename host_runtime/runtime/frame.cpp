@@ -9,6 +9,16 @@ namespace deputy::host_runtime {
 using base::Error;
 using base::ErrorKind;
 
+namespace {
+// A row: the last dimension, of images the last two.
+std::uint64_t row_stride(const arch::TensorDesc& desc) {
+  const Shape& shape = desc.shape;
+  std::int64_t rows = 1;
+  for (std::size_t d = 0; d + (shape.size() > 2 ? 2 : 1) < shape.size(); ++d) rows *= shape[d];
+  return rows > 1 ? static_cast<std::uint64_t>(desc.bytes() / rows) : 0;
+}
+}  // namespace
+
 base::Result<std::unique_ptr<ModelFrame>> ModelFrame::make(Device& device, const LoadedModel& model,
                                                            std::shared_ptr<Context> context, const ModelFrame* shared) {
   std::unique_ptr<ModelFrame> out(new ModelFrame(device, model, std::move(context)));
@@ -31,7 +41,7 @@ ModelFrame::~ModelFrame() {
 // The tensor's own memory, or its place in the arenas, which live as long as the frame.
 Buffer ModelFrame::buffer_of(std::uint32_t tensor) {
   const arch::PlacedTensor& t = model_.executable.tensors[tensor];
-  if (external(tensor)) return *memory_.own_external(t.region).view(t.offset, static_cast<std::uint64_t>(t.desc.bytes()));
+  if (external(tensor)) return *memory_.external(t.region).view(t.offset, static_cast<std::uint64_t>(t.desc.bytes()));
   const MemoryTouch touch = memory_.touch(tensor, false);
   return Buffer::import(device_.space(), {touch.address, touch.bytes, touch.bytes ? memory_.view(tensor).data : nullptr});
 }
@@ -47,7 +57,16 @@ BufferRequirements ModelFrame::requirements(std::uint32_t tensor) const {
     alignment = std::max<std::uint64_t>(
         alignment, model_.executable.externals[static_cast<std::size_t>(arch::external_index(t.region))].align);
   return {static_cast<std::uint64_t>(t.desc.bytes()), alignment,
-          model_.executable.region_in_sram(t.region) ? MemoryKind::kSram : MemoryKind::kDram};
+          model_.executable.region_in_sram(t.region) ? MemoryKind::kSram : MemoryKind::kDram, row_stride(t.desc),
+          cpu_computes_with(tensor)};
+}
+
+// A fallback computes with whatever its program does.
+bool ModelFrame::cpu_computes_with(std::uint32_t tensor) const {
+  return !model_.fallbacks.empty() || std::ranges::any_of(model_.executable.steps, [&](const arch::Step& step) {
+    return step.kind == arch::StepKind::kHost &&
+           (std::ranges::count(step.inputs, tensor) != 0 || std::ranges::count(step.outputs, tensor) != 0);
+  });
 }
 
 base::Status ModelFrame::bind_input(std::size_t index, const Buffer& buffer) {
@@ -59,23 +78,16 @@ base::Status ModelFrame::bind_output(std::size_t index, const Buffer& buffer) {
 
 base::Status ModelFrame::bind(std::uint32_t tensor, Buffer& slot, const Buffer& buffer) {
   const arch::TensorDesc& desc = model_.executable.tensors[tensor].desc;
-  const auto error = [&](std::string what, std::string remedy) {
-    return Error{ErrorKind::kInput, fmt::format("tensor '{}'", desc.name), std::move(what), std::move(remedy)};
-  };
   const RuntimeGuard guard(device_.space().lock);
   if (!idle()) return Error{ErrorKind::kBusy, desc.name, "the frame is in flight", "wait for its fence"};
   if (!external(tensor))
-    return error("the executable keeps it in an arena of its own", "compile with external inputs and outputs");
+    return Error{ErrorKind::kInput, fmt::format("tensor '{}'", desc.name), "the executable keeps it in an arena of its own",
+                 "compile with external inputs and outputs"};
   const BufferRequirements wanted = requirements(tensor);
-  if (!buffer.valid() || buffer.bytes() < wanted.bytes)
-    return error(fmt::format("{} bytes are required, the buffer has {}", wanted.bytes, buffer.valid() ? buffer.bytes() : 0), "");
-  if (buffer.address() % wanted.alignment != 0)
-    return error(fmt::format("address {:#x} is not a multiple of {}", buffer.address(), wanted.alignment),
-                 "ask for the tensor's requirements before allocating");
-  DEPUTY_ASSIGN(bound_[static_cast<std::size_t>(model_.executable.tensors[tensor].region)],
-                Mapping::make(context_->space(), buffer.address(), wanted.bytes, true));
+  DEPUTY_TRY(buffer.fits(wanted, fmt::format("tensor '{}'", desc.name)));
+  DEPUTY_ASSIGN(auto mapping, Mapping::make(context_->space(), buffer.address(), wanted.bytes, true));
   DEPUTY_ASSIGN(slot, buffer.view(0, wanted.bytes));
-  memory_.bind_external(model_.executable.tensors[tensor].region, slot.exported());
+  memory_.bind_external(model_.executable.tensors[tensor].region, slot, std::move(mapping));
   return {};
 }
 

@@ -1,7 +1,6 @@
 // A session's frame: the memory of one inference at a time, its timeline, and the inference in it.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,6 +40,7 @@ class ModelFrame final : public Session::Frame {
   base::Status bindings_apart() const;
   Buffer buffer_of(std::uint32_t tensor);
   bool external(std::uint32_t tensor) const;
+  bool cpu_computes_with(std::uint32_t tensor) const;
   void save_inputs();
 
   base::Status run_fallback(std::uint32_t program);
@@ -49,8 +49,7 @@ class ModelFrame final : public Session::Frame {
   const LoadedModel& model_;
   std::shared_ptr<Context> context_;
   ModelMemory memory_;
-  std::array<Mapping, arch::kRegionCount> bound_;  ///< of the caller's buffers
-  std::vector<ModelMemory> fallback_memory_;       ///< by program
+  std::vector<ModelMemory> fallback_memory_;  ///< by program
   std::vector<Buffer> inputs_, outputs_;
   std::optional<std::uint8_t> timeline_;
   std::uint64_t value_ = 0;

@@ -70,13 +70,13 @@ class ModelMemory {
   std::uint64_t address(const RegionRange& range) const {
     return region(static_cast<arch::Region>(range.region)).address + range.begin;
   }
-  /// An external region in the caller's memory; its own is given back.
-  void bind_external(arch::Region region, const SharedMemory& memory) {
-    bind(region, memory);
-    external_[static_cast<std::size_t>(arch::external_index(region))] = {};
+  /// An external region in the caller's memory; what was bound before is given back.
+  void bind_external(arch::Region region, const Buffer& buffer, Mapping mapping) {
+    bind(region, buffer.exported());
+    external_[static_cast<std::size_t>(arch::external_index(region))] = {buffer, std::move(mapping)};
   }
-  /// Its own memory for an external region that nobody has bound.
-  const Buffer& own_external(arch::Region region) const {
+  /// The memory of an external region: its own until somebody binds another.
+  const Buffer& external(arch::Region region) const {
     return external_[static_cast<std::size_t>(arch::external_index(region))].buffer;
   }
 

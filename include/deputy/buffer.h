@@ -24,11 +24,23 @@ struct BufferImpl;
 
 class Device;
 
-/// What a tensor asks of a buffer that is bound to it. Tensors are dense: there is no stride.
+/// What a tensor asks of a buffer that is bound to it.
 struct BufferRequirements {
   std::uint64_t bytes = 0;              ///< at least
   std::uint64_t alignment = 1;          ///< of its bus address
   MemoryKind kind = MemoryKind::kDram;  ///< what the program was compiled for; other memory works, at another speed
+  /// Bytes from one row to the next: rows follow each other without gaps. A row is the tensor's last dimension, or the
+  /// last two when it has more (of an image: its pixels and channels). 0: there is one row only.
+  std::uint64_t stride = 0;
+  bool cached = false;  ///< the CPU computes with it, or may have to: uncached memory is refused
+};
+
+/// What whoever owns imported memory says of it.
+struct MemoryTraits {
+  std::uint64_t stride = 0;  ///< bytes from one row to the next; 0: the memory has no rows of its own
+  /// The CPU's mapping goes past its cache: the runtime maintains nothing there. The simulated SoC has only cached
+  /// mappings: of its memory this is true as long as the CPU stays away.
+  bool uncached = false;
 };
 
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
@@ -42,13 +54,17 @@ class Buffer {
                                      std::uint64_t alignment = 64);
   /// Memory that fits the requirements.
   static base::Result<Buffer> create(const Device& device, const BufferRequirements& requirements);
-  /// Memory that somebody else owns, a sensor's ring say, and keeps until the last copy of this buffer is gone.
-  static base::Result<Buffer> import(const Device& device, const SharedMemory& memory);
+  /// Memory that somebody else owns, a sensor's ring say, and keeps until the last copy of this buffer is gone. kInput:
+  /// there is none, or it is uncached and not made of whole cache lines (64 bytes).
+  static base::Result<Buffer> import(const Device& device, const SharedMemory& memory, const MemoryTraits& traits = {});
   /// For import elsewhere; valid as long as this buffer. All zero for no memory.
   SharedMemory exported() const;
 
   bool valid() const { return impl_ != nullptr; }
   std::uint64_t bytes() const;
+  MemoryTraits traits() const;  ///< as imported
+  /// Whether it can be bound where this is required; kInput says what is wrong. The kind of memory is no condition.
+  base::Status fits(const BufferRequirements& wanted) const;
   /// A part of the same memory. kInput when it is not inside.
   base::Result<Buffer> view(std::uint64_t offset, std::uint64_t bytes) const;
 

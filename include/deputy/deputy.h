@@ -157,8 +157,8 @@ typedef struct deputy_tensor_info {
   int32_t zero_point;
 } deputy_tensor_info;
 
-/* Compiles the bytes of a .tflite file. */
-deputy_status deputy_model_compile(const deputy_target* target, const void* tflite, size_t bytes, const char* name,
+/* Compiles the bytes of a TFLite or ONNX file, told apart by how they begin. */
+deputy_status deputy_model_compile(const deputy_target* target, const void* file, size_t bytes, const char* name,
                                    const deputy_model_options* options, deputy_model** model);
 /* A program that was compiled earlier. */
 deputy_status deputy_model_from_executable(const void* file, size_t bytes, const char* name, deputy_model** model);
@@ -180,12 +180,16 @@ typedef struct deputy_requirements {
   uint64_t bytes;            /* at least */
   uint64_t alignment;        /* of the bus address */
   int32_t kind;              /* DEPUTY_SRAM or DEPUTY_DRAM: what the program was compiled for */
+  int32_t cached;            /* 1: the CPU computes with it, or may have to; uncached memory is refused */
+  uint64_t stride;           /* bytes from one row to the next, see buffer.h; 0: there is one row only */
 } deputy_requirements;
 
 typedef struct deputy_memory {
   uint64_t address;          /* on the bus */
   uint64_t bytes;
   void* host;                /* the CPU's view */
+  uint64_t stride;           /* bytes from one row to the next; 0: it has no rows of its own */
+  int32_t uncached;          /* 1: the CPU's view goes past its cache, and nothing is maintained; whole cache lines */
 } deputy_memory;
 
 deputy_status deputy_buffer_create(const deputy_device* device, const deputy_requirements* requirements,
@@ -193,6 +197,8 @@ deputy_status deputy_buffer_create(const deputy_device* device, const deputy_req
 /* Memory that somebody else owns and keeps until the buffer and all that uses it are gone. */
 deputy_status deputy_buffer_import(const deputy_device* device, const deputy_memory* memory, deputy_buffer** buffer);
 deputy_status deputy_buffer_export(const deputy_buffer* buffer, deputy_memory* memory);
+/* DEPUTY_OK when the buffer can be bound where this is required; else DEPUTY_ERROR_INPUT, and the text says why not. */
+deputy_status deputy_buffer_fits(const deputy_buffer* buffer, const deputy_requirements* requirements);
 deputy_status deputy_buffer_view(const deputy_buffer* buffer, uint64_t offset, uint64_t bytes, deputy_buffer** part);
 void deputy_buffer_destroy(deputy_buffer* buffer);
 /* Copies by the CPU, which are counted. Read: `bytes` must be the buffer's. */

@@ -32,6 +32,7 @@ enum class RecoveryStep : std::uint8_t {
   kRestartRing,  ///< its context begins afresh
   kResetEngine,  ///< and so does the engine; innocent jobs are given to it again
   kGiveUp,       ///< the job has failed
+  kToCpu,        ///< a copy that the DMA engine gave up is the CPU's
 };
 const char* recovery_step_text(RecoveryStep step);
 

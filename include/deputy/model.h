@@ -80,10 +80,11 @@ struct OperatorInfo {
 
 class Model {
  public:
-  /// Compiles the bytes of a .tflite file; they are not needed afterwards. `name` is what messages call it. kModel: the
-  /// file is malformed; kUnsupported: nobody takes an operator (named); kConfig, kIo: a quirk file; kInput: no target.
-  /// A defect of the cache is a note.
-  static base::Result<Model> compile(const Target& target, std::span<const std::uint8_t> tflite, const std::string& name,
+  /// Compiles the bytes of a TFLite or ONNX file, told apart by how they begin; they are not needed afterwards. `name` is
+  /// what messages call it (bytes that begin like neither count as ONNX when it ends in .onnx). An ONNX file must be
+  /// whole, without external data, and have fixed shapes. kModel: the file is malformed; kUnsupported: nobody takes an
+  /// operator (named); kConfig, kIo: a quirk file; kInput: no target, or open dimensions. A defect of the cache is a note.
+  static base::Result<Model> compile(const Target& target, std::span<const std::uint8_t> file, const std::string& name,
                                      const ModelOptions& options = {});
   /// A program that was compiled earlier, as executable() or `deputy compile` gave it. kModel: it is not whole.
   static base::Result<Model> from_executable(std::span<const std::uint8_t> file, const std::string& name);

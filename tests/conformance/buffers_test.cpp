@@ -84,6 +84,53 @@ CONFORMANCE_CASE("buffers: what is too small or not aligned as required is not b
   });
 }
 
+CONFORMANCE_CASE("buffers: memory whose rows lie otherwise than the tensor's is not bound") {
+  board.run({}, [](HwPort& port) -> base::Status {
+    Device device(port, {});
+    auto session = load(device, model({3, 1}), 1);
+    Session::Frame& frame = session->frame(0);
+    CHECK(session->input_requirements(0).stride == kRowBytes);
+    CHECK(session->output_requirements(0).stride == kRowBytes);
+    const Buffer owner = buffer(device, ramp(8, 1024));
+    const Buffer padded = Buffer::import(device.space(), owner.exported(), {.stride = kRowBytes + 16});
+    const base::Status input = frame.bind_input(0, padded), output = frame.bind_output(0, *padded.view(512, 512));
+    CHECK(refused(input));
+    CHECK(refused(output));
+    CHECK_THAT(input.error().text(), Catch::Contains("80 bytes apart") && Catch::Contains("'in'"));
+    DEPUTY_TRY(frame.bind_input(0, Buffer::import(device.space(), owner.exported(), {.stride = kRowBytes})));
+    DEPUTY_TRY(run(device, frame));
+    CHECK(*frame.output(0).read() == Affine{3, 1}(ramp(8)));
+    return {};
+  });
+}
+
+CONFORMANCE_CASE("buffers: uncached memory is bound where no step is the CPU's, and nothing is maintained there") {
+  board.run({}, [](HwPort& port) -> base::Status {
+    Device device(port, {});
+    DEPUTY_ASSIGN(auto context, device.default_context());
+    DEPUTY_ASSIGN(const SharedMemory memory, port.alloc(MemoryKind::kDram, kJobBytes, kCacheLine));
+    {
+      // No CPU ever touches it: the DMA engine writes, the NPU reads.
+      Buffer camera = Buffer::import(device.space(), memory, {.uncached = true});
+      const Buffer scene = buffer(device, ramp(6));
+      auto session = load(device, model({3, 1}), 1), behind_cpu = load(device, model({3, 1}, true), 1);
+      CHECK_FALSE(session->input_requirements(0).cached);
+      CHECK(behind_cpu->input_requirements(0).cached);
+      CHECK_FALSE(behind_cpu->output_requirements(0).cached);
+      const base::Status status = behind_cpu->frame(0).bind_input(0, camera);
+      CHECK(refused(status));
+      CHECK_THAT(status.error().text(), Catch::Contains("uncached"));
+      DEPUTY_TRY(session->frame(0).bind_input(0, camera));
+      DEPUTY_ASSIGN(const Fence sent, device.copy(context, camera, scene, {}));
+      DEPUTY_ASSIGN(const Fence done, session->frame(0).submit({.waits = {sent}}));
+      DEPUTY_TRY(device.wait(done, port.now_ps() + kLong));
+      CHECK(*session->frame(0).output(0).read() == Affine{3, 1}(ramp(6)));
+    }
+    port.free(memory);
+    return {};
+  });
+}
+
 CONFORMANCE_CASE("buffers: bindings that overlap are refused before anything runs, and may change places") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});

@@ -6,7 +6,7 @@ Bytes model(const Affine& f, bool with_relu) {
   using arch::Region;
   const auto tensor = [](const char* name, Region region) {
     arch::PlacedTensor t;
-    t.desc = {name, DType::kInt8, {1, kJobBytes}, {{1.0f}, {0}, 0}};
+    t.desc = {name, DType::kInt8, {kJobBytes / kRowBytes, kRowBytes}, {{1.0f}, {0}, 0}};
     t.placement = arch::Placement::kRegion, t.region = region;
     return t;
   };

@@ -9,7 +9,8 @@ namespace deputy::conformance {
 
 constexpr std::uint64_t kLong = 100'000 * kMs;  ///< whoever waits longer waits for ever
 
-/// An executable: f of the input on the NPU, behind a RELU on the CPU when `relu`. Input and output are external.
+constexpr std::uint32_t kRowBytes = 64;
+/// An executable: f of the input on the NPU, behind a RELU on the CPU when `relu`. Input and output are external, in rows.
 Bytes model(const Affine& f, bool relu = false);
 Bytes relu(Bytes bytes);
 

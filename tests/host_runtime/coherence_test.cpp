@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "host_runtime/ports/fake_port.h"
 
@@ -66,4 +68,45 @@ TEST_CASE("random sequences keep a naive cache coherent") {
     }
     if (kind == 2) c.after_engine_write(begin, bytes);
   }
+}
+
+TEST_CASE("uncached lines are never maintained, the others as before") {
+  constexpr std::uint64_t kLines = 24, kLine = 64;
+  std::mt19937 random(5);
+  FakePort port;
+  Coherence mixed(port), cached(port);
+  // Lines 4 to 7 and 6 to 11 by two mappings, and the last one.
+  const std::pair<std::uint64_t, std::uint64_t> uncached[] = {{4 * kLine, 4 * kLine}, {6 * kLine, 6 * kLine}, {23 * kLine, kLine}};
+  const auto is_uncached = [](std::uint64_t line) { return (line >= 4 && line < 12) || line == 23; };
+  mixed.before_cpu_write(4 * kLine, kLine);  // held from another mapping
+  for (const auto& [address, bytes] : uncached) mixed.add_uncached(address, bytes);
+  REQUIRE(port.maintenance.size() == 1);
+  const auto lines = [&port] {  // cleaned and invalidated since the last call
+    std::set<std::pair<bool, std::uint64_t>> out;
+    for (const auto& m : port.maintenance)
+      for (std::uint64_t at = m.address; at < m.address + m.bytes; at += kLine) out.emplace(m.clean, at / kLine);
+    port.maintenance.clear();
+    return out;
+  };
+  (void)lines();
+  for (int i = 0; i < 5000; ++i) {
+    const std::uint64_t begin = random() % (kLines * kLine), bytes = 1 + random() % (kLines * kLine - begin);
+    const auto kind = random() % 4;
+    const auto apply = [&](Coherence& c) {
+      if (kind == 0) c.before_cpu_read(begin, bytes);
+      if (kind == 1) c.before_cpu_write(begin, bytes);
+      if (kind == 2) c.before_engine(begin, bytes);
+      if (kind == 3) c.after_engine_write(begin, bytes);
+      return lines();
+    };
+    auto expected = apply(cached);
+    std::erase_if(expected, [&](const auto& line) { return is_uncached(line.second); });
+    REQUIRE(apply(mixed) == expected);
+  }
+  mixed.before_engine(0, kLines * kLine);
+  (void)lines();
+  for (const auto& [address, bytes] : uncached) mixed.take_uncached(address, bytes);
+  mixed.before_cpu_write(5 * kLine, kLine);
+  mixed.before_engine(0, kLines * kLine);
+  CHECK(lines().size() == 1);
 }

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "tests/onnx/builder.h"
+#include "tests/support/golden.h"
+#include "tests/support/source_dir.h"
 
 namespace deputy::tests {
 namespace {
@@ -42,6 +44,27 @@ delegate::Graph same_floats(const Builder& b) {
     CHECK(a == Approx(c).epsilon(1e-4).margin(1e-4));
   }
   return *graph;
+}
+
+TEST_CASE("ONNX: a model file is known by how it begins, whatever it is called") {
+  Builder b;
+  b.input("x", DType::kFloat32, {"1", "4"}).output("y", DType::kFloat32).node("Relu", {"x"}, {"y"});
+  const auto bytes = b.bytes();
+  CHECK(api::is_onnx(bytes));
+  CHECK_FALSE(api::is_tflite(bytes));
+  const auto named = api::import_model(bytes, "relu.onnx", ""), nameless = api::import_model(bytes, "a buffer", "");
+  REQUIRE(named.ok());
+  REQUIRE(nameless.ok());
+  CHECK(nameless->ops.size() == named->ops.size());
+  const auto tflite = read_bytes(source_dir() + "/workloads/ecg/ecg_beats.tflite");
+  CHECK_FALSE(api::is_onnx(tflite));
+  CHECK(api::import_model(tflite, "misnamed.onnx", "").ok());
+  for (const char* name : {"junk", "junk.onnx"}) {
+    const auto junk = api::import_model(std::vector<std::uint8_t>(40, 0x55), name, "");
+    REQUIRE(!junk.ok());
+    CHECK(junk.error().kind == base::ErrorKind::kModel);
+    CHECK(contains(junk.error().text(), name));
+  }
 }
 
 TEST_CASE("ONNX: an image network has one transpose, at its input") {

@@ -49,7 +49,7 @@ static deputy_status errors(deputy_port* port, const deputy_target* target, cons
   deputy_buffer* buffer = NULL;
 
   CHECK(deputy_model_compile(target, NULL, 5, "m", NULL, &model) == DEPUTY_ERROR_INPUT);
-  CHECK(strstr(deputy_last_error(), "tflite") != NULL);
+  CHECK(strstr(deputy_last_error(), "file") != NULL);
   CHECK(deputy_model_compile(target, "hello", 5, "broken.tflite", NULL, &model) == DEPUTY_ERROR_MODEL);
   CHECK(strstr(deputy_last_error(), "broken.tflite") != NULL);
   CHECK(deputy_model_from_executable("hello", 5, "broken.dexe", &model) == DEPUTY_ERROR_MODEL);
@@ -80,7 +80,9 @@ static deputy_status run(deputy_port* port, const deputy_target* target, const s
   deputy_session* session = NULL;
   deputy_session_options with;
   deputy_submit_options submit;
-  deputy_buffer *input = NULL, *output = NULL, *part = NULL;
+  deputy_buffer *input = NULL, *output = NULL, *part = NULL, *own = NULL, *guest = NULL;
+  deputy_requirements wanted;
+  deputy_memory memory;
   deputy_fence *ready = NULL, *done = NULL, *late = NULL, *gone = NULL;
   deputy_timeline* timeline = NULL;
   deputy_run_record record;
@@ -126,6 +128,28 @@ static deputy_status run(deputy_port* port, const deputy_target* target, const s
   CHECK(deputy_session_run(session, &in, 1, &out, 1, NULL) == DEPUTY_ERROR_INPUT);
   out.bytes = 1;
   CHECK(deputy_session_run(session, &in, 1, &out, 1, NULL) == DEPUTY_ERROR_INPUT);
+
+  /* What a tensor requires, and memory that has it or not. */
+  OK(deputy_session_input_requirements(session, 0, &wanted));
+  CHECK(wanted.bytes == 256 && wanted.stride == 0);
+  OK(deputy_buffer_create(device, &wanted, &own));
+  OK(deputy_buffer_fits(own, &wanted));
+  OK(deputy_buffer_export(own, &memory));
+  CHECK(memory.bytes == 256 && memory.stride == 0 && !memory.uncached);
+  memory.stride = 24, memory.uncached = 1;
+  OK(deputy_buffer_import(device, &memory, &guest));
+  wanted.stride = 16, wanted.cached = 0;
+  CHECK(deputy_buffer_fits(guest, &wanted) == DEPUTY_ERROR_INPUT);
+  CHECK(strstr(deputy_last_error(), "24 bytes apart") != NULL);
+  wanted.stride = 24, wanted.cached = 1;
+  CHECK(deputy_buffer_fits(guest, &wanted) == DEPUTY_ERROR_INPUT);
+  CHECK(strstr(deputy_last_error(), "uncached") != NULL);
+  wanted.cached = 0;
+  OK(deputy_buffer_fits(guest, &wanted));
+  deputy_buffer_destroy(guest);
+  memory.bytes = 100;
+  CHECK(deputy_buffer_import(device, &memory, &guest) == DEPUTY_ERROR_INPUT);
+  deputy_buffer_destroy(own);
 
   /* In frames: frame 1 waits for a signal; frame 0 has too little time. */
   OK(deputy_timeline_create(device, &timeline));

@@ -2,13 +2,10 @@
 // of scores is the ECG network's golden, by an independent integer model.
 #include <catch2/catch.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "deputy/session.h"
 #include "deputy/simulate.h"
 #include "tests/public_api/c_api_test.h"
+#include "tests/support/golden.h"
 #include "tests/support/source_dir.h"
 
 using namespace deputy;
@@ -17,10 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-Bytes read(const std::string& path) {
-  std::ifstream in(std::filesystem::path(tests::source_dir()) / path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+Bytes read(const std::string& path) { return tests::read_bytes(tests::source_dir() + "/" + path); }
 
 struct Ecg {
   Bytes tflite = read("workloads/ecg/ecg_beats.tflite");
@@ -72,6 +66,53 @@ TEST_CASE("bound buffers must be what the tensor requires") {
     DEPUTY_ASSIGN(const Buffer output, frame.output(0));
     DEPUTY_ASSIGN(const Bytes scores, output.read());
     CHECK(scores == ecg.golden);
+    return {};
+  });
+}
+
+TEST_CASE("tensors that the CPU computes with, or may have to, refuse uncached memory") {
+  const Ecg ecg;
+  on_soc({}, [&](HwPort& port, const Target& target) -> base::Status {
+    const Model npu = *Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu, .io = IoPlacement::kDram});
+    const Model cpu = *Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kCpu, .io = IoPlacement::kDram});
+    const Model both = *Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu, .io = IoPlacement::kDram, .fallback = true});
+    DEPUTY_ASSIGN(const Device device, Device::open(port, {.recovery = RecoveryOptions::full()}));
+    DEPUTY_ASSIGN(const SharedMemory memory, port.alloc(MemoryKind::kDram, 256, 64));
+    {
+      DEPUTY_ASSIGN(const Buffer camera, Buffer::import(device, memory, {.uncached = true}));
+      CHECK(camera.traits().uncached);
+      CHECK(Buffer::import(device, {memory.address, 100, memory.host}, {.uncached = true}).error().kind == base::ErrorKind::kInput);
+      for (const Model* model : {&npu, &cpu, &both}) {
+        DEPUTY_ASSIGN(const Session session, Session::load(device, *model));
+        DEPUTY_ASSIGN(const Frame frame, session.frame(0));
+        DEPUTY_ASSIGN(const BufferRequirements wanted, session.input_requirements(0));
+        CHECK(wanted.cached == (model != &npu));  // a fallback is the CPU's, too
+        CHECK(camera.fits(wanted).ok() == !wanted.cached);
+        const base::Status bound = frame.bind_input(0, camera);
+        CHECK(bound.ok() == !wanted.cached);
+        if (!bound.ok()) CHECK_THAT(bound.error().text(), Catch::Contains("uncached"));
+      }
+    }
+    port.free(memory);
+    return {};
+  });
+}
+
+TEST_CASE("a copy that the CPU did in a dead DMA engine's place is a step of recovery with a name") {
+  on_soc({.fault_plan = tests::source_dir() + "/configs/faults/dma_dead.yaml"}, [&](HwPort& port, const Target&) -> base::Status {
+    DEPUTY_ASSIGN(const Device device, Device::open(port, {.recovery = RecoveryOptions::full()}));
+    DEPUTY_ASSIGN(const Buffer from, Buffer::create(device, MemoryKind::kDram, 100));
+    DEPUTY_ASSIGN(const Buffer to, Buffer::create(device, MemoryKind::kDram, 100));
+    DEPUTY_TRY(from.write(Bytes(100, 7)));
+    DEPUTY_ASSIGN(const Fence copied, device.copy(to, from));
+    DEPUTY_TRY(copied.wait(port.now_ps() + 1'000'000'000'000));
+    DEPUTY_ASSIGN(const Bytes bytes, to.read());
+    CHECK(bytes == Bytes(100, 7));
+    const auto events = device.recovery_events();
+    REQUIRE(!events.empty());
+    CHECK(events.back().step == RecoveryStep::kToCpu);
+    CHECK(std::string(recovery_step_text(events.back().step)) == "to CPU");
+    CHECK(events.back().engine == "dma");
     return {};
   });
 }
