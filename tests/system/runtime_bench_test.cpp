@@ -4,6 +4,7 @@
 
 #include "tests/system/deputy_process.h"
 #include "tools/cli/common.h"
+#include "tools/copy_bench.h"
 #include "tools/runtime_bench.h"
 #include "workloads/networks.h"
 
@@ -22,22 +23,16 @@ tools::StreamCase stream_case(const char* soc, delegate::Graph graph) {
   return out;
 }
 
-}  // namespace
-
-TEST_CASE("every way of moving frames computes what the CPU computes, and zero-copy copies nothing") {
-  auto graph = workloads::build_network("ds_cnn");
-  REQUIRE(graph.ok());
-  tools::StreamCase what = stream_case("wearable", *graph);
-  what.io = delegate::IoPlacement::kSram, what.period_ns = 1'000'000, what.frames = 12;
+/// Streams the case in all six ways, and holds every frame's outputs against the CPU's of the same scene.
+void check_every_way(const tools::StreamCase& what, std::uint64_t frame_and_result_bytes) {
   const auto prepared = tools::prepare(what);
   if (!prepared.ok()) FAIL(prepared.error().text());
   REQUIRE(prepared->host_steps == 0);
-
   tools::SimulateOptions cpu = what.options;
   cpu.engine = delegate::EnginePolicy::kCpu;
   std::vector<std::vector<std::uint8_t>> expected;
   for (const auto& scene : prepared->scene) {
-    const auto alone = tools::simulate(*graph, cpu, {scene});
+    const auto alone = tools::simulate(what.graph, cpu, {scene});
     REQUIRE(alone.ok());
     expected.push_back(alone->outputs[0]);
   }
@@ -48,14 +43,24 @@ TEST_CASE("every way of moving frames computes what the CPU computes, and zero-c
       INFO((async ? "async " : "sync ") << tools::movement_name(movement));
       const auto row = tools::run_stream(*prepared, async, movement);
       if (!row.ok()) FAIL(row.error().text());
-      REQUIRE(row->outputs.size() == 12);
+      REQUIRE(row->outputs.size() == static_cast<std::size_t>(what.frames));
       for (std::size_t i = 0; i < row->outputs.size(); ++i) CHECK(row->outputs[i] == expected[i % expected.size()]);
-      CHECK(row->copied_per_frame == (movement == Movement::kCopy ? 49 * 10 + 12 : 0));
+      CHECK(row->copied_per_frame == (movement == Movement::kCopy ? frame_and_result_bytes : 0));
       CHECK(row->dropped == 0);
       CHECK(row->p50_us > 0);
       CHECK(row->p99_us >= row->p50_us);
       if (async && movement == Movement::kZeroCopy) CHECK(row->npu_busy >= 0.95);
     }
+}
+
+}  // namespace
+
+TEST_CASE("every way of moving frames computes what the CPU computes, and zero-copy copies nothing") {
+  auto graph = workloads::build_network("ds_cnn");
+  REQUIRE(graph.ok());
+  tools::StreamCase what = stream_case("wearable", *graph);
+  what.io = delegate::IoPlacement::kSram, what.period_ns = 1'000'000, what.frames = 12;
+  check_every_way(what, 49 * 10 + 12);
 }
 
 TEST_CASE("frames in flight overlap preparation on the host with inference, and the timeline says so") {
@@ -96,14 +101,29 @@ TEST_CASE("the camera case runs on the NPU alone, and zero-copy saves 30 % of it
   CHECK(zero->p50_us < 0.7 * copy->p50_us);
 }
 
-TEST_CASE("the camera network's outputs are the CPU's", "[.slow]") {
-  const tools::StreamCase what = stream_case("imaging", workloads::build_camera_network());
-  tools::SimulateOptions cpu = what.options, npu = what.options;
-  cpu.engine = delegate::EnginePolicy::kCpu, npu.engine = delegate::EnginePolicy::kNpu, npu.strict = true;
-  const auto inputs = tools::load_inputs(what.graph, {}, 1);
-  REQUIRE(inputs.ok());
-  const auto a = tools::simulate(what.graph, cpu, *inputs), b = tools::simulate(what.graph, npu, *inputs);
-  REQUIRE(a.ok());
-  REQUIRE(b.ok());
-  CHECK(a->outputs == b->outputs);
+TEST_CASE("maintaining and copying a range costs what the host's figures say, and the DMA engine wins from some size on") {
+  const soc::SocConfig soc = stream_case("imaging", workloads::build_camera_network()).options.soc;
+  const auto rows = tools::measure_copies(soc, {64, 4096, 65536});
+  if (!rows.ok()) FAIL(rows.error().text());
+  const double cycle_ps = 1e6 / soc.host.clock_mhz;
+  for (const tools::CopyRow& r : *rows) {
+    // One call, and a line after the other.
+    const double maintained = soc.host.maintenance_call + static_cast<double>(r.bytes) / soc.host.cache_line_bytes * soc.host.maintenance_line;
+    CHECK(static_cast<double>(r.invalidate_ps) / cycle_ps == Approx(maintained).epsilon(1e-3));  // a cycle is whole ps
+    CHECK(static_cast<double>(r.clean_ps) / cycle_ps == Approx(maintained).epsilon(1e-3));
+    CHECK(static_cast<double>(r.copy_ps) / cycle_ps >= 0.999 * (2 * maintained + static_cast<double>(r.bytes) * soc.host.copy_byte));
+  }
+  const auto from = tools::dma_pays_from(soc, 1 << 20);
+  REQUIRE(from.ok());
+  REQUIRE(*from > 256);
+  const auto around = tools::measure_copies(soc, {*from / 2, *from * 2});
+  REQUIRE(around.ok());
+  CHECK((*around)[0].dma_ps > (*around)[0].copy_ps);
+  CHECK((*around)[1].dma_ps < (*around)[1].copy_ps);
+}
+
+TEST_CASE("twenty camera frames in every way give the CPU's outputs", "[.slow]") {
+  tools::StreamCase what = stream_case("imaging", workloads::build_camera_network());
+  what.period_ns = 33'333'333, what.frames = 20;
+  check_every_way(what, 640 * 480 * 3 + 7);
 }

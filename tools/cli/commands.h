@@ -121,6 +121,11 @@ struct RuntimeBenchCommand {
   std::vector<std::string> cases;  ///< some of ecg, kws, camera; empty: all
 };
 
+struct CopyBenchCommand {
+  std::string soc;   ///< empty: wearable and imaging
+  std::string json;  ///< file to write; empty: none
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
@@ -141,6 +146,7 @@ int campaign_command(const CommonOptions& common, const CampaignCommand& options
 int probe_command(const CommonOptions& common, const ProbeCommand& options);
 int sram_sweep_command(const CommonOptions& common, const SweepCommand& options);
 int runtime_bench_command(const CommonOptions& common, const RuntimeBenchCommand& options);
+int copy_bench_command(const CommonOptions& common, const CopyBenchCommand& options);
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
 /// Exit code 8 when a row departs from the baseline.
 int validate_command(const ValidateCommand& command);

@@ -225,6 +225,13 @@ int main(int argc, char** argv) {
   runtime_cmd->add_option("--json", runtime.json, "also write the rows to this file");
   runtime_cmd->footer("Example: deputy bench runtime --frames 32 --json runtime.json");
 
+  deputy::tools::CopyBenchCommand copies;
+  auto* copies_cmd = bench_cmd->add_subcommand("copies", "Print what cache maintenance of a range costs, and copies of it by CPU and DMA engine, as it grows");
+  copies_cmd->add_option("--soc", copies.soc, "one SoC (default: wearable and imaging)");
+  copies_cmd->add_option("--set", common.sets, "override one key of the SoC (repeatable)")->take_all();
+  copies_cmd->add_option("--json", copies.json, "also write the rows to this file");
+  copies_cmd->footer("Example: deputy bench copies --soc imaging --set host.maintenance_line=0");
+
   deputy::tools::ValidateCommand validate;
   auto* validate_cmd = app.add_subcommand("validate", "Every number with an outside reference: ours, the error, the bound");
   validate_cmd->add_option("anchors", validate.anchors, "anchor files, or names below configs/anchors (default: all)");
@@ -261,6 +268,7 @@ int main(int argc, char** argv) {
   if (*network_cmd) return tools::network_command(network);
   if (*sweep_cmd) return tools::sram_sweep_command(common, sweep);
   if (*runtime_cmd) return tools::runtime_bench_command(common, runtime);
+  if (*copies_cmd) return tools::copy_bench_command(common, copies);
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
   if (*validate_cmd) return tools::validate_command(validate);
