@@ -114,8 +114,9 @@ ComputeCost cost_of(const Depthwise& d, const NpuConfig& npu) {
     const u64 fills = passes * ceil_div(ceil_div(pixels, group), chunk);
     cost.spm_cycles += fills * (parts + taps) - ceil_div(taps, parts);
   } else {
-    constexpr u64 kRefill = 5;  // from the last step of a pass to the first of the next, besides the weights
-    refills = (passes - 1) * (taps + kRefill);
+    // From the last step of a pass to the first of the next: its results leave, then weights are read.
+    constexpr u64 kRefill = 5;
+    refills = (passes - 1) * (taps + kRefill + last_group(pixels, pass_blocks, npu));
   }
   finish(cost, npu, refills + last_group(pixels, pass_blocks, npu), (taps - 1) * pass_blocks);
   return cost;
