@@ -27,6 +27,23 @@ struct MacConfig {
   std::int64_t per_cycle() const { return std::int64_t{oc_lanes} * ic_lanes * pixels; }
 };
 
+/// An array with bit-serial weights that works in passes (arch/npu_timing_serial.h). It concerns cycles alone; with `outputs`
+/// 0 the array is the ordinary one and the rest has no effect.
+struct SerialConfig {
+  std::int32_t outputs = 0;
+  std::int32_t side = 3;
+  std::int32_t weight_bits = 8;
+  std::int32_t port_bytes = 32;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.outputs, Field{.name = "outputs", .doc = "output channels of one pass; 0: the array is not bit-serial", .min = 0, .max = 256});
+    v(s.side, Field{.name = "side", .doc = "a pass makes side x side pixels and takes side x side kernel taps", .min = 1, .max = 16});
+    v(s.weight_bits, Field{.name = "weight_bits", .doc = "cycles of an output channel in a pass of side x side taps", .unit = "bits", .min = 1, .max = 8});
+    v(s.port_bytes, Field{.name = "port_bytes", .doc = "scratchpad bytes a cycle for inputs and results", .unit = "bytes", .min = 1, .max = 256});
+  }
+};
+
 struct SpmConfig {
   std::int32_t bytes = 131072;
   std::int32_t bytes_per_cycle = 256;
@@ -96,6 +113,7 @@ struct NpuControlConfig {
 struct NpuConfig {
   double clock_mhz = 200;
   MacConfig mac;
+  SerialConfig serial;
   SpmConfig spm;
   VectorConfig vec;
   NpuDmaConfig dma;
@@ -106,12 +124,15 @@ struct NpuConfig {
     using base::Field;
     v(s.clock_mhz, Field{.name = "clock_mhz", .doc = "NPU clock", .unit = "MHz", .min = 1, .max = 5000});
     v(s.mac, Field{.name = "mac", .doc = "MAC array"});
+    v(s.serial, Field{.name = "serial", .doc = "bit-serial MAC array"});
     v(s.spm, Field{.name = "spm", .doc = "local scratchpad"});
     v(s.vec, Field{.name = "vec", .doc = "output stage, element-wise and pooling units"});
     v(s.dma, Field{.name = "dma", .doc = "load and store queues"});
     v(s.wdec, Field{.name = "wdec", .doc = "decoder of compressed weights"});
     v(s.ctrl, Field{.name = "ctrl", .doc = "command processor"});
   }
+  /// Output channels that belong together: a tile with a multiple of them wastes none.
+  std::int32_t output_block() const { return serial.outputs > 0 ? serial.outputs : mac.oc_lanes; }
 };
 
 }  // namespace deputy::arch

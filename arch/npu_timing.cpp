@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "arch/npu_timing_serial.h"
+
 namespace deputy::arch {
 namespace {
 
@@ -31,6 +33,13 @@ void finish(ComputeCost& cost, const NpuConfig& npu, u64 after = 0, u64 before =
 
 constexpr u64 kOutputStages = 3;  // scale, clamp, write (rtl/output_stage)
 
+// The steps of a bit-serial array follow one another, the output stage among them.
+void finish(ComputeCost& cost, const SerialCost& serial, const NpuConfig& npu) {
+  cost.mac_cycles = serial.cycles;
+  cost.spm_bytes = serial.spm_bytes + cost.vec_results;
+  finish(cost, npu);
+}
+
 // The output stage takes a pixel's channels in blocks of the MAC array's, out_lanes a cycle.
 u64 output_cycles(u64 pixels, u64 channels, const NpuConfig& npu) {
   const auto lanes = static_cast<u64>(npu.vec.out_lanes), block = static_cast<u64>(npu.mac.oc_lanes);
@@ -55,14 +64,18 @@ ComputeCost cost_of(const Conv& c, const NpuConfig& npu) {
   const auto lanes = static_cast<u64>(mac.oc_lanes), ic = static_cast<u64>(mac.ic_lanes), group = static_cast<u64>(mac.pixels);
   ComputeCost cost;
   cost.macs = c.macs();
+  const u64 pixels = u64{c.ofm_h} * c.ofm_w;
+  cost.vec_results = c.acc_hold ? 0 : pixels * c.ofm_c;
+  if (npu.serial.outputs > 0) {
+    finish(cost, serial_cost(c, npu), npu);
+    return cost;
+  }
   const bool dense_row = c.dil_w == 1 && c.ifm_px_stride == c.ifm_c;
   const u64 segments = dense_row ? c.k_h : u64{c.k_h} * c.k_w;
   const u64 bytes = dense_row ? u64{c.k_w} * c.ifm_c : c.ifm_c;
   const u64 steps = segments * ceil_div(bytes, ic);
-  const u64 pixels = u64{c.ofm_h} * c.ofm_w;
   const u64 oc_blocks = ceil_div(c.ofm_c, lanes);
   cost.mac_cycles = ceil_div(pixels, group) * oc_blocks * steps;
-  cost.vec_results = c.acc_hold ? 0 : pixels * c.ofm_c;
   cost.vec_cycles = output_cycles(pixels, c.ofm_c, npu);
   const u64 taps = u64{c.k_h} * c.k_w * c.ifm_c;
   const u64 held_pixels = std::max<u64>(1, static_cast<u64>(mac.accumulators) / lanes);
@@ -96,10 +109,14 @@ ComputeCost cost_of(const Depthwise& d, const NpuConfig& npu) {
   ComputeCost cost;
   cost.macs = d.macs();
   const u64 pixels = u64{d.ofm_h} * d.ofm_w;
+  cost.vec_results = pixels * d.ofm_c;
+  if (npu.serial.outputs > 0) {
+    finish(cost, serial_cost(d, npu), npu);
+    return cost;
+  }
   const u64 taps = u64{d.k_h} * d.k_w;
   const u64 blocks = ceil_div(d.ofm_c, lanes);
   cost.mac_cycles = ceil_div(pixels, group) * blocks * ceil_div(taps, static_cast<u64>(std::min(mac.dw_taps, mac.ic_lanes)));
-  cost.vec_results = pixels * d.ofm_c;
   cost.vec_cycles = output_cycles(pixels, d.ofm_c, npu);
   cost.spm_bytes = pixels * taps * d.ofm_c + taps * d.ofm_c + pixels * d.ofm_c + u64{d.ofm_c} * kChannelParamBytes;
 

@@ -64,6 +64,18 @@ base::Result<Measured> latency_us(ValidationRuns& runs, const AnchorRow& row) {
   return Measured{report->latency_ns / 1000, 0};
 }
 
+// Of the same span.
+base::Result<Measured> energy_uj(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
+  return Measured{report->power.inference_nj / 1000, 0};
+}
+
+base::Result<Measured> energy_ratio(ValidationRuns& runs, const AnchorRow& row) {
+  DEPUTY_ASSIGN(const auto report, runs.inference(row));
+  DEPUTY_ASSIGN(const auto over, runs.over(row));
+  return Measured{report->power.inference_nj / over->power.inference_nj, 0};
+}
+
 // A device of configs/dram with its controller, no board around it (docs/dram.md).
 base::Result<Measured> dram_quantity(ValidationRuns&, const AnchorRow& row) {
   namespace dram = soc::dram;
@@ -84,6 +96,8 @@ constexpr std::array kMeasures = {
     Measure{"layer_cycles", "cycles", "the layers of `table` together", layer_cycles},
     Measure{"unstrided_layer_cycles", "cycles", "those that are no strided 1x1 convolutions", unstrided_layer_cycles},
     Measure{"latency_us", "us", "one inference, first input copied in to last output copied out", latency_us},
+    Measure{"energy_uj", "uJ", "of one inference, whole chip", energy_uj},
+    Measure{"energy_ratio", "", "the same with `set` over that with `over_set`", energy_ratio},
     Measure{"dram_idle_hit_ns", "ns", "read of a burst from an open row, device alone", dram_quantity},
     Measure{"dram_idle_closed_ns", "ns", "the same from a closed bank", dram_quantity},
     Measure{"dram_idle_conflict_ns", "ns", "the same from a bank where another row is open", dram_quantity},

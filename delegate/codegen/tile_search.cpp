@@ -53,10 +53,10 @@ Sizes pooled_cuts(Sizes sizes, std::int64_t size, std::int64_t step) {
 // Depthwise blocks may not straddle input channels unless they hold whole ones.
 Sizes channel_cuts(const WindowShape& s, const arch::NpuConfig& npu) {
   if (s.kind != WindowKind::kDepthwise || s.mult == 1)
-    return cuts(s.oc, npu.mac.oc_lanes, kMaxExtent);
+    return cuts(s.oc, npu.output_block(), kMaxExtent);
   Sizes out;
   for (const std::int64_t inputs :
-       cuts(s.ic, std::max<std::int64_t>(1, npu.mac.oc_lanes / s.mult), kMaxExtent))
+       cuts(s.ic, std::max<std::int64_t>(1, npu.output_block() / s.mult), kMaxExtent))
     out.push_back(inputs * s.mult);
   for (std::int64_t block = s.mult; block >= 1; --block)
     if (s.mult % block == 0) out.push_back(block);

@@ -145,6 +145,7 @@ TEST_CASE("every knob has an effect") {
     // The accesses contend for the same lines.
     std::vector<std::string> setting = {"host.coherent=true"};
     if (row.key.starts_with("dram.fixed_")) setting.push_back("dram.model=fixed");
+    if (row.key.starts_with("npu.serial.") && row.key != "npu.serial.outputs") setting.push_back("npu.serial.outputs=32");
     const bool switching = row.key.starts_with("energy.") || row.key.starts_with("power.");
     if (switching)
       for (const char* block : {"npu", "sram", "host"}) {

@@ -147,7 +147,7 @@ TEST_CASE("layers of a table are found by name, with what follows them") {
 
 TEST_CASE("every preset of the project loads") {
   for (const char* name : {"ethos-u55-128-like", "ethos-u55-256-like", "ethos-u65-256-like", "nvdla-small-like", "nvdla-large-like",
-                           "wearable", "implant", "imaging"}) {
+                           "wearable", "implant", "imaging", "gap9-ne16-like"}) {
     INFO(name);
     const auto r = run_deputy({"run", project_file("workloads/ecg/ecg_beats.tflite"), "--soc", name, "--timing-only", "--quiet"});
     INFO(r.err);
