@@ -27,9 +27,8 @@ class Deferring {
 struct BusContext : tlm::tlm_extension<BusContext> {
   std::uint32_t context = 0;  ///< of the IOMMU; 0 is never translated
 
-  // An initiator that can wait for its times sets may_defer; a memory that defers then sets the rest, and the payload's
-  // delay means nothing. The transaction ends `late` after the memory's end, and not before `beats` after its first data.
-  bool may_defer = false;
+  // A memory that defers sets these, and the payload's delay means nothing: whoever sends this extension can wait for its
+  // times. The transaction ends `late` after the memory's end, and not before `beats` after its first data.
   Deferring* memory = nullptr;
   std::uint64_t ticket = 0;
   sc_core::sc_time late, beats;

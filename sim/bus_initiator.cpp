@@ -31,7 +31,6 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   }
   tlm::tlm_generic_payload& payload = payload_;
   extension_->context = context;
-  extension_->may_defer = true;
   extension_->memory = nullptr;
   extension_->late = extension_->beats = sc_core::SC_ZERO_TIME;
   payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);

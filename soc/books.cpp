@@ -122,8 +122,7 @@ void check_busy(RunRecord& record) {
 void check_power(const SocConfig& config, RunRecord& record) {
   const auto off = record.power_off.find("npu");
   if (off == record.power_off.end() || record.npu_job_unfinished || count(record, "npu.scrubs") > 0) return;
-  const auto ps = [](double us) { return static_cast<std::uint64_t>(std::llround(us * 1e6)); };
-  const std::uint64_t idle = ps(config.power.npu.idle_us), wake = ps(config.power.npu.wake_us);
+  const std::uint64_t idle = us_to_ps(config.power.npu.idle_us), wake = us_to_ps(config.power.npu.wake_us);
   std::uint64_t last = 0;
   std::size_t gaps = 0;
   for (const auto& job : record.npu_jobs) {

@@ -6,9 +6,6 @@
 #include "base/check.h"
 
 namespace deputy::soc {
-namespace {
-std::uint64_t us(double t) { return static_cast<std::uint64_t>(std::llround(t * 1e6)); }
-}  // namespace
 
 sim::EnergyTable effective_rows(const SocConfig& config) {
   sim::EnergyTable e = config.energy;
@@ -30,10 +27,10 @@ double sram_static_mw(const SocConfig& config, const sim::EnergyTable& rows) {
 std::uint64_t npu_period_ps(const SocConfig& config) { return static_cast<std::uint64_t>(std::llround(1e6 / config.npu.clock_mhz)); }
 
 std::tuple<const char*, double, std::uint64_t> wake_row(const SocConfig& config, const sim::EnergyTable& rows, const std::string& block) {
-  if (block == "npu") return {"npu.wake", rows.npu_wake_pj, us(config.power.npu.wake_us)};
-  if (block == "sram") return {"sram.wake", rows.sram_wake_pj, us(config.power.sram.wake_us)};
+  if (block == "npu") return {"npu.wake", rows.npu_wake_pj, us_to_ps(config.power.npu.wake_us)};
+  if (block == "sram") return {"sram.wake", rows.sram_wake_pj, us_to_ps(config.power.sram.wake_us)};
   DEPUTY_CHECK(block == "host", "a block without a power switch");
-  return {"host.wake", rows.host_wake_pj, us(config.power.host.wake_us)};
+  return {"host.wake", rows.host_wake_pj, us_to_ps(config.power.host.wake_us)};
 }
 
 bool moves_with_bytes(const std::string& component) {
@@ -61,7 +58,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> idle_spans(const RunRecord&
 std::vector<SleepPower> sleep_power(const SocConfig& config) {
   const sim::EnergyTable e = effective_rows(config);
   const auto block = [&](const char* name, double mw, double share, const GateConfig& gate) {
-    return gate.gating ? SleepPower{name, mw, mw * share, us(gate.idle_us)} : SleepPower{name, mw, mw, 0};
+    return gate.gating ? SleepPower{name, mw, mw * share, us_to_ps(gate.idle_us)} : SleepPower{name, mw, mw, 0};
   };
   return {block("npu", e.npu_static_mw, e.npu_gated_share, config.power.npu),
           block("sram", sram_static_mw(config, e), e.sram_retention_share, config.power.sram),

@@ -133,7 +133,6 @@ base::Result<EnergyTables> load_energy_tables(base::Config& config, const std::s
     DEPUTY_TRY(load_sourced(table, "costs", host ? out.host : unused, costs));
     DEPUTY_TRY(table.finish());
   }
-  out.node_nm = header.node_nm;
   out.volts = header.volts;
   return out;
 }

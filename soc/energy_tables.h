@@ -35,13 +35,12 @@ struct SramMacro {
 /// the ends the square root of the size from the nearest. `macros` by growing size, not empty. Source of the rule: docs/energy.md.
 SramMacro sram_energy(const std::vector<SramMacro>& macros, double bytes);
 
-/// What the table files give: rows, their sources, the node they stand for and the voltage that their dynamic energy is at.
+/// What the table files give: rows, their sources and the voltage that their dynamic energy is at.
 struct EnergyTables {
   sim::EnergyTable rows;
   RowSources sources;
   std::vector<SramMacro> macros;
   arch::HostConfig host;  ///< costs of the host that host.file names, else the defaults
-  std::int32_t node_nm = 0;
   double volts = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <systemc>
 
 #include "base/check.h"
@@ -124,8 +123,6 @@ void HostCache::evict(CacheLines& lines) {
 }
 
 // --- Reports -------------------------------------------------------------------------------------------------------
-
-std::uint64_t HostCache::count() const { return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}); }
 
 std::string HostCache::place(const CacheLines& lines, std::uint64_t line) const {
   const std::uint64_t address = lines.address(line);

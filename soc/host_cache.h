@@ -48,7 +48,6 @@ class HostCache {
 
   /// Lines with a mistake, each counted once.
   std::uint64_t count(Mistake mistake) const { return counts_[mistake]; }
-  std::uint64_t count() const;
   /// The first 20 in words.
   const std::vector<std::string>& findings() const { return findings_; }
 

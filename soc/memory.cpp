@@ -28,7 +28,7 @@ void Memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   sim::BusContext* context = nullptr;
   payload.get_extension(context);
-  const bool late = context && context->may_defer && accept(address - base_, n, write, now + delay, *context);
+  const bool late = context && accept(address - base_, n, write, now + delay, *context);
   if (!late) delay = serve(address - base_, n, write, now + delay) - now;
   if (wrong_bits_ > 0 && !write) {
     const int wrong = std::exchange(wrong_bits_, 0);

@@ -155,8 +155,7 @@ struct Board : sc_core::sc_module {
   }
 
   static sim::PowerGate gate(const GateConfig& c) {
-    const auto ps = [](double us) { return static_cast<std::uint64_t>(std::llround(us * 1e6)); };
-    return {c.gating, ps(c.idle_us), ps(c.wake_us)};
+    return {c.gating, us_to_ps(c.idle_us), us_to_ps(c.wake_us)};
   }
 
   // What a device calls with the level of its interrupt line.

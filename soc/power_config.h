@@ -1,12 +1,16 @@
 // Voltage, power switches and battery of a SoC: the groups "power" and "battery" of its file.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/fields.h"
 
 namespace deputy::soc {
+
+inline std::uint64_t us_to_ps(double us) { return static_cast<std::uint64_t>(std::llround(us * 1e6)); }
 
 /// A block that is switched off when it has been idle for a while.
 struct GateConfig {

@@ -178,7 +178,7 @@ void check_times(const Simulation& s, Report& report) {
 }  // namespace
 
 std::uint64_t power_interval_ps(const soc::SocConfig& soc, std::uint64_t end_ps) {
-  const auto wanted = soc.power.trace_us > 0 ? static_cast<std::uint64_t>(std::llround(soc.power.trace_us * 1e6)) : end_ps / 100;
+  const auto wanted = soc.power.trace_us > 0 ? soc::us_to_ps(soc.power.trace_us) : end_ps / 100;
   return std::max({wanted, end_ps / 1'000'000 + 1, std::uint64_t{1}});
 }
 

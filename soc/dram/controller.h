@@ -62,7 +62,6 @@ class Controller {
   void close(std::uint64_t end_ps);
 
   const Counters& counters() const { return counters_; }
-  const Spec& spec() const { return spec_; }
   /// Every command from now on is appended there; null: none.
   void record(std::vector<TraceEntry>* trace) { trace_ = trace; }
 

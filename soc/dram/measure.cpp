@@ -91,23 +91,23 @@ double pj_per_bit(const Spec& spec, const ControllerConfig& config, bool write) 
 double state_mw(const Spec& spec, Power power) { return energy_of(spec).state_mw[static_cast<std::size_t>(power)]; }
 
 struct Row {
-  Quantity quantity;
+  const char* quantity;
   double (*measure)(const Spec&, const ControllerConfig&);
 };
 const Row kRows[] = {
-    {{"idle_hit_ns", "ns", "read of a burst from an open row"}, [](const Spec& s, const ControllerConfig& c) { return idle(s, c, 1); }},
-    {{"idle_closed_ns", "ns", "from a closed bank"}, [](const Spec& s, const ControllerConfig& c) { return idle(s, c, 0); }},
-    {{"idle_conflict_ns", "ns", "from a bank where another row is open"}, [](const Spec& s, const ControllerConfig& c) { return idle(s, c, 2); }},
-    {{"read_stream", "% of peak", "reads of 512 bytes in sequence"}, stream},
-    {{"mixed_stream", "% of peak", "two reads to a write of 64 bytes, three sequences"}, mixed},
-    {{"random_bursts", "% of peak", "reads of one burst at random places"}, random},
-    {{"read_pj_per_bit", "pJ/bit", "reads from one row, array and pins"}, [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, false); }},
-    {{"write_pj_per_bit", "pJ/bit", "writes to one row"}, [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, true); }},
-    {{"activate_nj", "nJ", "activate with its precharge"}, [](const Spec& s, const ControllerConfig&) { return energy_of(s).activate_pj * 1e-3; }},
-    {{"active_mw", "mW", "awake, a row open"}, [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kActive); }},
-    {{"precharged_mw", "mW", "awake, rows closed"}, [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrecharged); }},
-    {{"precharged_down_mw", "mW", "precharge power-down"}, [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrechargedDown); }},
-    {{"self_refresh_mw", "mW", "self-refresh"}, [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kSelfRefresh); }},
+    {"idle_hit_ns", [](const Spec& s, const ControllerConfig& c) { return idle(s, c, 1); }},
+    {"idle_closed_ns", [](const Spec& s, const ControllerConfig& c) { return idle(s, c, 0); }},
+    {"idle_conflict_ns", [](const Spec& s, const ControllerConfig& c) { return idle(s, c, 2); }},
+    {"read_stream", stream},
+    {"mixed_stream", mixed},
+    {"random_bursts", random},
+    {"read_pj_per_bit", [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, false); }},
+    {"write_pj_per_bit", [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, true); }},
+    {"activate_nj", [](const Spec& s, const ControllerConfig&) { return energy_of(s).activate_pj * 1e-3; }},
+    {"active_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kActive); }},
+    {"precharged_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrecharged); }},
+    {"precharged_down_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrechargedDown); }},
+    {"self_refresh_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kSelfRefresh); }},
 };
 
 }  // namespace
@@ -140,18 +140,9 @@ std::uint64_t longest_ps(const Spec& s, const ControllerConfig& c, std::uint64_t
   return static_cast<std::uint64_t>(clocks * s.tck_ps) + 1;
 }
 
-const std::vector<Quantity>& quantities() {
-  static const std::vector<Quantity> kAll = [] {
-    std::vector<Quantity> out;
-    for (const Row& row : kRows) out.push_back(row.quantity);
-    return out;
-  }();
-  return kAll;
-}
-
 std::optional<double> measure(const Spec& spec, const ControllerConfig& config, const std::string& quantity) {
   for (const Row& row : kRows)
-    if (quantity == row.quantity.name) return row.measure(spec, config);
+    if (quantity == row.quantity) return row.measure(spec, config);
   return std::nullopt;
 }
 

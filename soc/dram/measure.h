@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "soc/dram/spec.h"
 
@@ -21,14 +20,7 @@ double idle_latency_ns(const Spec& spec);
 /// as they may be, out of sleep.
 std::uint64_t longest_ps(const Spec& spec, const ControllerConfig& config, std::uint64_t bursts);
 
-/// A measurement by name; docs/dram.md describes them.
-struct Quantity {
-  const char* name;
-  const char* unit;
-  const char* doc;
-};
-const std::vector<Quantity>& quantities();
-/// Nullopt for a name that quantities() does not have.
+/// A measurement by name; docs/dram.md describes them. Nullopt for a name that is none.
 std::optional<double> measure(const Spec& spec, const ControllerConfig& config, const std::string& quantity);
 
 }  // namespace deputy::soc::dram

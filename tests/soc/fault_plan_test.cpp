@@ -29,10 +29,7 @@ constexpr std::uint64_t kQueue[2] = {arch::kNpuQueueBase, arch::kDmaQueueBase};
 // Offsets in the board's first DRAM allocation.
 constexpr std::uint32_t kSource = 0, kTo[2] = {0x10000, 0x20000}, kProgram[2] = {0x30000, 0x31000}, kRing[2] = {0x40000, 0x41000};
 
-std::string g_dram_model = "simple";  ///< of the boards below
-
-soc::SocConfig wearable(std::vector<std::string> sets = {}) {
-  sets.push_back("dram.model=" + g_dram_model);
+soc::SocConfig wearable(const std::vector<std::string>& sets = {}) {
   auto config = soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml", sets);
   if (!config.ok()) FAIL(config.error().text());
   return *config;
@@ -367,7 +364,7 @@ TEST_CASE("lost and late interrupts: the device has it, the host does not") {
 }
 
 TEST_CASE("ECC: one wrong bit is corrected and counted, two are a bus error with its address and an interrupt") {
-  g_dram_model = GENERATE("simple", "full");
+  const auto config = wearable({std::string("dram.model=") + GENERATE("simple", "full")});
   sim::Fault one = fault("ecc_single", "dram"), two = fault("ecc_double", "dram");
   for (auto* f : {&one, &two}) f->address = arch::kDramBase + kSource, f->bytes = kBytes;
   one.nth = 2, one.delay_ns = 100;
@@ -380,7 +377,7 @@ TEST_CASE("ECC: one wrong bit is corrected and counted, two are a bus error with
     CHECK(d.port.read32(arch::kEccBase + ecc::kIrqStatus) == 0x200);
     d.port.write32(arch::kEccBase + ecc::kClear, 2);
     CHECK(d.port.read32(bank1 + ecc::kBank0Corrected) == 0);
-  });
+  }, config);
   CHECK(record.counters.at("ecc.corrected") == 1);
   record = on_board({two}, [&](Driver& d) {
     const auto line = static_cast<std::uint32_t>(arch::IrqLine::kEcc);
@@ -397,9 +394,8 @@ TEST_CASE("ECC: one wrong bit is corrected and counted, two are a bus error with
     d.rest(60);
     CHECK(d.timeline(kNpu) == 1);
     CHECK(d.copied(kNpu));
-  });
+  }, config);
   CHECK(record.counters.at("ecc.uncorrected") == 1);
-  g_dram_model = "simple";
 }
 
 TEST_CASE("what a reset engine had on the bus writes nothing afterwards, whenever the reset comes") {
@@ -428,8 +424,7 @@ TEST_CASE("what a reset engine had on the bus writes nothing afterwards, wheneve
 }
 
 TEST_CASE("PROGRESS never stands still longer than the bound while an engine works") {
-  g_dram_model = GENERATE("simple", "full");
-  const auto config = wearable();
+  const auto config = wearable({std::string("dram.model=") + GENERATE("simple", "full")});
   const std::uint64_t chunk = *soc::longest_chunk_ps(config);
   const std::uint64_t bound[2] = {arch::npu_progress_gap_ps(config.npu, 0, chunk, 1),
                                   arch::dma_progress_gap_ps(config.dma.clock_mhz, config.dma.descriptor_cycles, chunk)};
@@ -457,8 +452,7 @@ TEST_CASE("PROGRESS never stands still longer than the bound while an engine wor
       CHECK(longest[e] > 0);
       CHECK(longest[e] < bound[e]);
     }
-  });
-  g_dram_model = "simple";
+  }, config);
 }
 
 TEST_CASE("a plan is read from YAML; what makes no sense is refused with its place") {
