@@ -67,7 +67,7 @@ TEST_CASE("each broken rule gives its own reason") {
       {[](Graph& g) {
          g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), {0, 0, 0, 4, 0, 0}, 0};
        },
-       "weights have scales per tensor or per output channel and one zero point (zero point 4)"},
+       "weights have scales per tensor or per output channel and one zero point (zero points 0 and 4)"},
       {[](Graph& g) {
          g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), std::vector<std::int32_t>(6, 0),
                                     3};
