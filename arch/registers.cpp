@@ -27,6 +27,13 @@ std::string_view access_name(Access access) {
   return kNames[static_cast<int>(access)];
 }
 
+std::span<const PmuEventInfo> pmu_events() {
+#define DEPUTY_PMU_EVENT(constant, name, number, doc) {name, PmuEvent::constant, doc},
+  static constexpr PmuEventInfo kEvents[] = {DEPUTY_PMU_EVENTS(DEPUTY_PMU_EVENT)};
+#undef DEPUTY_PMU_EVENT
+  return kEvents;
+}
+
 std::string_view npu_error_text(NpuError error) {
   switch (error) {
     case NpuError::kNone: return "no error";

@@ -76,7 +76,21 @@ struct RegisterInfo {
   X(kPmuCyclesHi, "PMU_CYCLES_HI", 0x104, kRo, 0, 0xFFFFFFFF, "high half")                                         \
   X(kPmuMacActive, "PMU_MAC_ACTIVE", 0x108, kRo, 0, 0xFFFFFFFF, "cycles the MAC array worked in the last job")     \
   X(kPmuLoadActive, "PMU_LOAD_ACTIVE", 0x10C, kRo, 0, 0xFFFFFFFF, "cycles the load queue worked")                  \
-  X(kPmuStoreActive, "PMU_STORE_ACTIVE", 0x110, kRo, 0, 0xFFFFFFFF, "cycles the store queue worked")
+  X(kPmuStoreActive, "PMU_STORE_ACTIVE", 0x110, kRo, 0, 0xFFFFFFFF, "cycles the store queue worked")               \
+  X(kPmuCtrl, "PMU_CTRL", 0x120, kRw, 0, 0x00000001, "bit 0: count; a job that ends meanwhile adds to every PMU_COUNT") \
+  X(kPmuClear, "PMU_CLEAR", 0x124, kWo, 0, 0x0000000F, "bit n: PMU_COUNTn to 0")                                   \
+  X(kPmuEvent0, "PMU_EVENT0", 0x130, kRw, 0, 0x0000001F, "what PMU_COUNT0 counts (PmuEvent); n at 0x130 + 4n")     \
+  X(kPmuEvent1, "PMU_EVENT1", 0x134, kRw, 0, 0x0000001F, "what PMU_COUNT1 counts")                                 \
+  X(kPmuEvent2, "PMU_EVENT2", 0x138, kRw, 0, 0x0000001F, "what PMU_COUNT2 counts")                                 \
+  X(kPmuEvent3, "PMU_EVENT3", 0x13C, kRw, 0, 0x0000001F, "what PMU_COUNT3 counts")                                 \
+  X(kPmuCount0Lo, "PMU_COUNT0_LO", 0x140, kRo, 0, 0xFFFFFFFF, "event 0 in the jobs that have ended, low half; n at 0x140 + 8n")\
+  X(kPmuCount0Hi, "PMU_COUNT0_HI", 0x144, kRo, 0, 0xFFFFFFFF, "high half")                                         \
+  X(kPmuCount1Lo, "PMU_COUNT1_LO", 0x148, kRo, 0, 0xFFFFFFFF, "event 1, low half")                                 \
+  X(kPmuCount1Hi, "PMU_COUNT1_HI", 0x14C, kRo, 0, 0xFFFFFFFF, "high half")                                         \
+  X(kPmuCount2Lo, "PMU_COUNT2_LO", 0x150, kRo, 0, 0xFFFFFFFF, "event 2, low half")                                 \
+  X(kPmuCount2Hi, "PMU_COUNT2_HI", 0x154, kRo, 0, 0xFFFFFFFF, "high half")                                         \
+  X(kPmuCount3Lo, "PMU_COUNT3_LO", 0x158, kRo, 0, 0xFFFFFFFF, "event 3, low half")                                 \
+  X(kPmuCount3Hi, "PMU_COUNT3_HI", 0x15C, kRo, 0, 0xFFFFFFFF, "high half")
 
 #define DEPUTY_DMA_REGISTERS(X)                                                                                    \
   X(kId, "ID", 0x00, kRo, 0x44504401, 0xFFFFFFFF, "'DPD' and the version")                                         \
@@ -224,6 +238,32 @@ std::span<const RegisterInfo> queue_registers();
 std::span<const RegisterInfo> sync_registers();
 std::span<const RegisterInfo> iommu_registers();
 std::span<const RegisterInfo> ecc_registers();
+
+// What PMU_EVENTn selects: X(constant, "NAME", number, "doc"). Each is a statistic of the report, or a sum of its operators.
+#define DEPUTY_PMU_EVENTS(X)                                                                                       \
+  X(kNone, "NONE", 0, "nothing")                                                                                   \
+  X(kCycles, "CYCLES", 1, "cycles with a job running")                                                             \
+  X(kInstructions, "INSTRUCTIONS", 2, "instructions completed, END included")                                      \
+  X(kMacActive, "MAC_ACTIVE", 3, "cycles the MAC array worked")                                                    \
+  X(kComputeActive, "COMPUTE_ACTIVE", 4, "cycles the compute queue worked")                                        \
+  X(kLoadActive, "LOAD_ACTIVE", 5, "cycles the load queue worked")                                                 \
+  X(kStoreActive, "STORE_ACTIVE", 6, "cycles the store queue worked")                                              \
+  X(kStallLoad, "STALL_LOAD", 7, "cycles a compute instruction waited for a LOAD")                                 \
+  X(kStallStore, "STALL_STORE", 8, "cycles a compute instruction waited for a STORE only")                         \
+  X(kIdle, "IDLE", 9, "cycles the compute queue had no instruction")                                               \
+  X(kBytesRead, "BYTES_READ", 10, "bytes LOADs and LOADWs read, the latter compressed")                            \
+  X(kBytesWritten, "BYTES_WRITTEN", 11, "bytes STOREs wrote")                                                      \
+  X(kCommandBytes, "COMMAND_BYTES", 12, "bytes of command streams read")
+#define DEPUTY_PMU_EVENT(constant, name, number, doc) constant = number,
+enum class PmuEvent : std::uint8_t { DEPUTY_PMU_EVENTS(DEPUTY_PMU_EVENT) };
+#undef DEPUTY_PMU_EVENT
+struct PmuEventInfo {
+  const char* name;
+  PmuEvent event;
+  const char* doc;
+};
+std::span<const PmuEventInfo> pmu_events();
+inline constexpr std::uint32_t kPmuCounters = 4;
 
 /// STATUS[15:8] of the NPU.
 enum class NpuError : std::uint8_t {

@@ -70,6 +70,9 @@ void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const 
   file_.bus_write(offset, value);
   if (offset == reg::kCmd && (value & 1) && !running_ && !faults_.hit(sim::FaultKind::kLostDoorbell, "npu"))
     start_job(when, 0);
+  if (offset == reg::kPmuClear)
+    for (std::uint32_t n = 0; n < arch::kPmuCounters; ++n)
+      if (value >> n & 1) set64(reg::kPmuCount0Lo + 8 * n, 0);
   if (offset == reg::kReset && (value & 1)) {
     if (running_) end_job(arch::NpuError::kNone, true);  // counted, but nothing to report
     reset_engine();
@@ -182,6 +185,9 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   record.mac_active_cycles = job_.mac_active_cycles;
   record.load_active_cycles = queues_[kLoad].active_cycles;
   record.store_active_cycles = queues_[kStore].active_cycles;
+  record.compute_active_cycles = queues_[kCompute].active_cycles;
+  record.stall_load_cycles = clock_.cycles_between(sc_time(), sim::from_ps(job_.stall_load_ps));
+  record.stall_store_cycles = clock_.cycles_between(sc_time(), sim::from_ps(job_.stall_store_ps));
   record.error = static_cast<std::uint32_t>(error);
   record.aborted = aborted;
   if (!job_.ops.empty()) job_.ops[job_.last_tag].own_ps += record.end_ps - job_.shared_until_ps;
@@ -195,6 +201,7 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   file_.set(reg::kPmuMacActive, static_cast<std::uint32_t>(record.mac_active_cycles));
   file_.set(reg::kPmuLoadActive, static_cast<std::uint32_t>(record.load_active_cycles));
   file_.set(reg::kPmuStoreActive, static_cast<std::uint32_t>(record.store_active_cycles));
+  count(record);
   const bool failed = error != arch::NpuError::kNone;
   if (job_done_) {
     file_.set(reg::kStatus, 0);
@@ -208,6 +215,40 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   file_.set(reg::kIrqStatus,
             file_.get(reg::kIrqStatus) | (failed ? arch::kIrqFailed : arch::kIrqDone));
   update_interrupt();
+}
+
+void NpuEngine::count(const NpuJobRecord& record) {
+  if (!(file_.get(reg::kPmuCtrl) & 1)) return;
+  const auto value = [&](arch::PmuEvent event) -> std::uint64_t {
+    std::uint64_t bytes = 0;
+    switch (event) {
+      case arch::PmuEvent::kNone: return 0;
+      case arch::PmuEvent::kCycles: return record.cycles;
+      case arch::PmuEvent::kInstructions: return record.instructions;
+      case arch::PmuEvent::kMacActive: return record.mac_active_cycles;
+      case arch::PmuEvent::kComputeActive: return record.compute_active_cycles;
+      case arch::PmuEvent::kLoadActive: return record.load_active_cycles;
+      case arch::PmuEvent::kStoreActive: return record.store_active_cycles;
+      case arch::PmuEvent::kStallLoad: return record.stall_load_cycles;
+      case arch::PmuEvent::kStallStore: return record.stall_store_cycles;
+      case arch::PmuEvent::kIdle: {
+        const std::uint64_t known = record.compute_active_cycles + record.stall_load_cycles + record.stall_store_cycles;
+        return record.cycles - std::min(record.cycles, known);
+      }
+      case arch::PmuEvent::kBytesRead:
+        for (const NpuOpRecord& op : record.ops) bytes += op.load_bytes;
+        return bytes;
+      case arch::PmuEvent::kBytesWritten:
+        for (const NpuOpRecord& op : record.ops) bytes += op.store_bytes;
+        return bytes;
+      case arch::PmuEvent::kCommandBytes: return record.command_bytes;
+    }
+    return 0;  // a number that selects nothing
+  };
+  for (std::uint32_t n = 0; n < arch::kPmuCounters; ++n) {
+    const std::uint32_t low = reg::kPmuCount0Lo + 8 * n;
+    set64(low, get64(low) + value(static_cast<arch::PmuEvent>(file_.get(reg::kPmuEvent0 + 4 * n))));
+  }
 }
 
 void NpuEngine::raise_fault(arch::NpuError error, std::uint64_t address, std::uint32_t opcode,

@@ -31,7 +31,11 @@ void NpuEngine::queue_thread(QueueId id) {
     const std::uint64_t epoch = epoch_;
     while (epoch == epoch_ && !may_start(id)) {
       queue.blocked = true;
+      const bool on_loads = queues_[kLoad].completed < queue.entries.front().instruction.header.wait_load;
+      const sc_time since = sc_time_stamp();
       sim::wait_on(queue.wake);
+      if (id == kCompute && epoch == epoch_)
+        (on_loads ? job_.stall_load_ps : job_.stall_store_ps) += sim::to_ps(sc_time_stamp() - since);
     }
     if (epoch != epoch_) continue;
     queue.blocked = false;

@@ -34,7 +34,8 @@ struct NpuJobRecord {
   std::uint64_t cycles = 0;
   std::uint64_t instructions = 0;  ///< completed, END included
   std::uint64_t command_bytes = 0;
-  std::uint64_t mac_active_cycles = 0, load_active_cycles = 0, store_active_cycles = 0;
+  std::uint64_t mac_active_cycles = 0, load_active_cycles = 0, store_active_cycles = 0, compute_active_cycles = 0;
+  std::uint64_t stall_load_cycles = 0, stall_store_cycles = 0;  ///< compute instructions waited: for LOADs (and STOREs), for STOREs only
   /// Instructions that started while one in another queue, still at work, wrote or read the same
   /// scratchpad bytes: the program lacks a wait, and on silicon its result would depend on timing.
   std::uint64_t hazards = 0;

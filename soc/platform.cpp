@@ -322,7 +322,8 @@ void collect(const Board& b, RunRecord& r) {
   n["npu.scrubs"] = b.npu.scrubs();
   n["npu.jobs"] = r.npu_jobs.size();
   for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes", "npu.decoded_bytes",
-                           "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles"})
+                           "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles", "npu.compute_active_cycles",
+                           "npu.stall_load_cycles", "npu.stall_store_cycles"})
     n[name] = 0;
   for (const auto& job : r.npu_jobs) {
     n["npu.job_cycles"] += job.cycles;
@@ -330,6 +331,9 @@ void collect(const Board& b, RunRecord& r) {
     n["npu.mac_active_cycles"] += job.mac_active_cycles;
     n["npu.load_active_cycles"] += job.load_active_cycles;
     n["npu.store_active_cycles"] += job.store_active_cycles;
+    n["npu.compute_active_cycles"] += job.compute_active_cycles;
+    n["npu.stall_load_cycles"] += job.stall_load_cycles;
+    n["npu.stall_store_cycles"] += job.stall_store_cycles;
     for (const auto& op : job.ops) {
       n["npu.macs"] += op.macs;
       n["npu.vec_results"] += op.vec_results;

@@ -128,6 +128,8 @@ std::string registers_page() {
       out += markdown_row({r.name, fmt::format("0x{:03X}", r.offset), std::string(arch::access_name(r.access)),
                            fmt::format("0x{:08X}", r.reset), fmt::format("0x{:08X}", r.mask), r.doc});
   }
+  out += "\n## Events of the npu's PMU_EVENT\n\n" + markdown_head({"event", "number", "what counts"});
+  for (const auto& info : arch::pmu_events()) out += markdown_row({info.name, std::to_string(static_cast<int>(info.event)), info.doc});
   return out;
 }
 

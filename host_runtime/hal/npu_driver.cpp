@@ -43,4 +43,19 @@ base::Status NpuDriver::check_target(const arch::NpuConfig& target,
   return {};
 }
 
+void NpuDriver::count(std::uint32_t counter, arch::PmuEvent event) {
+  port_.write32(arch::kNpuBase + reg::kPmuEvent0 + 4 * counter, static_cast<std::uint32_t>(event));
+  port_.write32(arch::kNpuBase + reg::kPmuClear, 1u << counter);
+  port_.write32(arch::kNpuBase + reg::kPmuCtrl, 1);
+}
+
+// The high half may carry between two reads.
+std::uint64_t NpuDriver::counted(std::uint32_t counter) const {
+  const std::uint64_t low = arch::kNpuBase + reg::kPmuCount0Lo + 8 * counter;
+  for (;;) {
+    const std::uint32_t high = port_.read32(low + 4), value = port_.read32(low);
+    if (port_.read32(low + 4) == high) return std::uint64_t{high} << 32 | value;
+  }
+}
+
 }  // namespace deputy::host_runtime

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arch/npu_config.h"
+#include "arch/registers.h"
 #include "base/result.h"
 #include "deputy/hw_port.h"
 
@@ -21,6 +22,11 @@ class NpuDriver {
   /// Compares what a program was compiled for with CONFIG0 to CONFIG2; kConfig names the first
   /// field that differs and what to do. Fields that only change timing are not visible here.
   base::Status check_target(const arch::NpuConfig& target, const std::string& program) const;
+
+  /// Performance counters (PMU_*): `counter` < arch::kPmuCounters counts `event` from 0 on, in the jobs that end from now on.
+  /// A reset of the NPU forgets it.
+  void count(std::uint32_t counter, arch::PmuEvent event);
+  std::uint64_t counted(std::uint32_t counter) const;
 
  private:
   HwPort& port_;

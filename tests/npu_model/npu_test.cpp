@@ -95,6 +95,39 @@ TEST_CASE("a load, compute, store program moves the right bytes in the right tim
       });
 }
 
+TEST_CASE("performance counters count what is selected in the jobs that end, until they are cleared") {
+  // The program and times of the first test: the LUT is decoded at 42 and waits for its input until 222.
+  simulate({}, [&](Bench& b) {
+    const auto set = [&](std::uint32_t n, arch::PmuEvent event) { b.write(reg::kPmuEvent0 + 4 * n, static_cast<std::uint32_t>(event)); };
+    const auto count = [&](std::uint32_t n) { return b.read(reg::kPmuCount0Lo + 8 * n); };
+    const auto run = [&] {
+      fill_increment(b);
+      CHECK(b.run(increment_program()) == arch::kStatusDone);
+      b.write(reg::kIrqStatus, arch::kIrqDone);
+    };
+    const std::uint32_t expected[] = {0, 642, 5, 0, 264, 188, 156, 180, 0, 642 - 264 - 180, 1280, 1024, 76};
+    REQUIRE(std::size(expected) == arch::pmu_events().size());
+    run();
+    for (std::uint32_t n = 0; n < arch::kPmuCounters; ++n) CHECK(count(n) == 0);  // PMU_CTRL is 0
+    b.write(reg::kPmuCtrl, 1);
+    for (const arch::PmuEventInfo& info : arch::pmu_events()) {
+      INFO(info.name);
+      const auto event = static_cast<std::uint32_t>(info.event), n = event % arch::kPmuCounters;
+      set(n, info.event);
+      b.write(reg::kPmuClear, 1u << n);
+      run();
+      CHECK(count(n) == expected[event]);
+      run();
+      CHECK(count(n) == 2 * expected[event]);
+      CHECK(b.read(reg::kPmuCount0Hi + 8 * n) == 0);
+    }
+    const std::uint32_t kept = count(1);
+    b.write(reg::kPmuClear, 1);
+    CHECK(count(0) == 0);
+    CHECK(count(1) == kept);
+  });
+}
+
 TEST_CASE("transactions in flight hide the memory's latency") {
   // 4096 bytes in four chunks. Fetch of 16 + 8 = 24 bytes: 23; decoded 27; first issue 35.
   // One in flight: each takes 128 + 20, the next leaves when it ends: 35 + 4 x 148 = 627.
