@@ -132,6 +132,7 @@ TEST_CASE("every knob has an effect") {
   for (const auto& row : rows) {
     if (row.key == "name") continue;
     if (row.key == "host.coherent" || row.key == "host.evict_seed") continue;  // of bytes, not of time: cache_test
+    if (row.key == "npu.serial.weight_bits") continue;  // of 3x3 kernels, which this network has none of: npu_timing_serial_test
     if (row.key == "npu.engine") continue;  // the same bytes, and cycles within a hair: rtl_engine_test
     // One thread, no context of its own, no sensor: nothing here feels these. host_threads_test, iommu_test and sensor_test do, and
     // silicon.defect changes bytes alone (probe_test).
