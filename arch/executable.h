@@ -23,7 +23,7 @@
 
 namespace deputy::arch {
 
-inline constexpr std::uint32_t kExecutableVersion = 3;
+inline constexpr std::uint32_t kExecutableVersion = 4;
 inline constexpr std::uint32_t kNoTensor = 0xFFFFFFFF;  ///< an absent optional operand
 inline constexpr int kConstantAlign = 128;  ///< no smaller than a memory's burst, which is moved whole
 inline constexpr int kMaxTensorRank = 8;
