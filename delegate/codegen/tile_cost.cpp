@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/npu_timing.h"
+#include "delegate/codegen/shared_port.h"
 
 namespace deputy::delegate {
 namespace {
@@ -120,6 +121,9 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
   const double store = output_bytes * stored * rates.ofm_per_byte +
                        static_cast<double>(ns * no) * rates.issue + output_runs * stored * rates.ofm_run;
 
+  // Loads and stores of maps share the SRAM.
+  const double sram = ports[0] + (rates.ofm_in_sram ? store - static_cast<double>(ns * no) * rates.issue : 0);
+
   const double share =
       output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
   const double compute = facts.tile_cycles * static_cast<double>(ns * no) * share;
@@ -136,7 +140,7 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
       std::max(t.ifm_slots == 1 && ifm_loads > 1 ? ifm_load + ifm_loads * rates.ifm_setup : 0,
                t.w_slots == 1 && weight_loads > 2 ? weight_load + weight_loads * rates.weights_setup : 0) +
       (t.ofm_slots == 1 && ns * no > 1 ? store + static_cast<double>(ns * no) * (rates.ofm_setup - rates.issue) : 0);
-  const double queues = std::max({load + drain, fill + compute + drain, alone + compute, store + fill});
+  const double queues = std::max({load + drain, fill + compute + drain, alone + compute, store + fill, sram});
   return std::max(queues, commands) + commands * kCommandShare;
 }
 
@@ -178,18 +182,23 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
   std::vector<Slot> weights = slots(b.w_slots), params = slots(b.p_slots), ifm = slots(b.ifm_slots),
                     ofm = slots(b.ofm_slots);
   // The load queue's front end, its ports to SRAM and DRAM, the completion of its last load; the store queue alike.
-  double front = 0, ports[2] = {0, 0}, landed = 0;
+  double front = 0, dram = 0, landed = 0;
+  SharedPort sram;  // loads and stores
   double compute = 0, store = 0, stored = 0, dispatch = 0, taken_on = 0;
   std::set<std::pair<std::int64_t, std::int64_t>> fetched;  // blocks of weights, with rates.ahead
-  const auto load = [&](double free, bool sram, double cycles, double setup) {
-    const double set_up = std::max({front, free, dispatch}) + rates.issue, begin = std::max(set_up, ports[!sram]);
-    ports[!sram] = begin + cycles;
-    front = sram ? ports[0] : begin;
-    return landed = std::max(landed, ports[!sram] + setup - rates.issue);
+  const auto load = [&](double free, bool in_sram, double cycles, double setup) {
+    const double set_up = std::max({front, free, dispatch}) + rates.issue;
+    if (in_sram) {
+      front = sram.take(0, set_up, cycles, cycles);
+      return landed = std::max(landed, front + setup - rates.issue);
+    }
+    front = std::max(set_up, dram);
+    dram = front + cycles;
+    return landed = std::max(landed, dram + setup - rates.issue);
   };
-  const auto fetch = [&](Slot& slot, bool sram, double cycles, double setup) {
+  const auto fetch = [&](Slot& slot, bool in_sram, double cycles, double setup) {
     dispatch += rates.command;
-    slot.ready = load(slot.free, sram, cycles, setup);
+    slot.ready = load(slot.free, in_sram, cycles, setup);
   };
   walk(s, t, [&](const WindowStep& step) {
     const auto channels = static_cast<double>(step.c1 - step.c0),
@@ -235,8 +244,9 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     compute += epilogue_cycles(s.epilogue, rows, columns, step.o1 - step.o0, npu);
     taken_on = compute;
     dispatch += rates.command;
-    store = std::max({store, compute, dispatch}) + rates.issue +
-            moved(s.epilogue.stored_rows(rows), s.epilogue.stored_columns(columns));
+    const double cycles = moved(s.epilogue.stored_rows(rows), s.epilogue.stored_columns(columns));
+    store = std::max({store, compute, dispatch}) + rates.issue;
+    store = rates.ofm_in_sram ? sram.take(1, store, cycles, cycles) : store + cycles;
     out.free = stored = store + rates.ofm_setup - rates.issue;
   });
   return stored + dispatch * kCommandShare;

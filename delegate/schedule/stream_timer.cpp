@@ -47,12 +47,19 @@ double StreamTimer::ready(const Waits& waits) const {
 
 // Returns when it completes.
 double StreamTimer::transfer(std::size_t queue, const MovedBytes& moved, double start) {
-  const std::size_t port = queue == 2 ? 2 : moved.constants;
-  const double set_up = start + npu_.dma.issue_cycles;
-  const double sent = std::max(set_up, port_free_[port]) + occupancy(moved) - npu_.dma.issue_cycles;
-  // A load of constants leaves the front end when its port takes it, the others when their last request has left.
-  front_[queue] = port == 1 ? std::max(set_up, port_free_[port]) : sent;
-  port_free_[port] = sent;
+  const double set_up = start + npu_.dma.issue_cycles, alone = occupancy(moved) - npu_.dma.issue_cycles;
+  double sent = 0;
+  if (moved.sram) {
+    const double busy = moved.stretches * std::ceil(moved.bytes / memory_.sram_bytes_per_cycle);
+    front_[queue] = sent = sram_.take(queue == 2, set_up, alone, busy);
+  } else if (queue == 0 && moved.constants) {
+    // It leaves the front end when its port takes it, the others when their last request has left.
+    front_[queue] = std::max(set_up, constants_port_);
+    constants_port_ = sent = front_[queue] + alone;
+  } else {
+    double& port = maps_port_[queue == 2];
+    front_[queue] = port = sent = std::max(set_up, port) + alone;
+  }
   double end = std::max(sent + latency(moved.sram), last_end(queue));
   if (moved.decoded > 0) {
     const double slowest = std::max(set_up, decoder_free_) + npu_.wdec.setup_cycles + moved.decoded / npu_.wdec.bytes_per_cycle;
@@ -65,7 +72,7 @@ std::optional<StreamTimer::Stall> StreamTimer::add(const arch::Operation& op, co
   // Commands come over the DRAM's channel, ahead of their use and between other transfers.
   const double fetch = static_cast<double>(words) * 4 / memory_.dram_bytes_per_cycle;
   fetched_ += fetch;
-  port_free_[1] += fetch;
+  constants_port_ += fetch;
   dispatch_ = std::max(dispatch_, fetched_) + npu_.ctrl.decode_cycles;
   const arch::Queue name = std::visit([](const auto& o) { return o.kQueue; }, op);
   if (name == arch::Queue::kControl) return std::nullopt;

@@ -1,7 +1,7 @@
 // When the instructions of a stream would run: the three queues, the command processor that feeds them and the
-// ports to the two memories, by the formulas the NPU model follows. Contention between the ports is not modelled (in
-// program order a store comes before loads that run long before it), so a time is an estimate; the compiler only
-// chooses by it.
+// ports to the two memories, by the formulas the NPU model follows. Loads and stores share the SRAM
+// (codegen/shared_port.h); in program order a store comes before loads that run before it, so a time is an estimate; the
+// compiler only chooses by it.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "arch/isa.h"
 #include "arch/npu_config.h"
 #include "delegate/codegen/hazards.h"
+#include "delegate/codegen/shared_port.h"
 #include "delegate/compile.h"
 
 namespace deputy::delegate {
@@ -41,10 +42,10 @@ class StreamTimer {
   std::optional<Stall> add(const arch::Operation& op, const Waits& waits, std::size_t words);
 
   /// When a load of constants could be sent, as far as the load queue and its port are concerned, in NPU cycles.
-  double constants_free() const { return std::max(front_[0], port_free_[1]); }
+  double constants_free() const { return std::max(front_[0], constants_port_); }
   double compute_free() const { return last_end(1); }
   /// The same for loads from SRAM.
-  double maps_free() const { return std::max(front_[0], port_free_[0]); }
+  double maps_free() const { return std::max(front_[0], sram_.free(0)); }
   /// When a store could start, as far as its queue is concerned.
   double stores_free() const { return front_[2]; }
   double load_end(std::uint32_t number) const { return ends_[0][number - 1]; }  ///< counted from 1
@@ -67,7 +68,9 @@ class StreamTimer {
   const MemoryEstimate memory_;
   const IoPlacement io_;
   std::array<double, 3> front_{};                ///< by queue: when the next instruction may start
-  std::array<double, 3> port_free_{};            ///< loads, loads of constants, stores
+  SharedPort sram_;                              ///< loads, stores
+  double constants_port_ = 0;                    ///< the DRAM's, for loads of constants
+  std::array<double, 2> maps_port_{};            ///< the DRAM's for other loads, and for stores
   std::array<std::vector<double>, 3> ends_;      ///< by queue and sequence number
   std::array<std::vector<double>, 3> starts_;
   double decoder_free_ = 0, dispatch_ = 0, fetched_ = 0;
