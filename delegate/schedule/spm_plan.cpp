@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "delegate/codegen/hazards.h"
 #include "delegate/codegen/program_builder.h"
 
 namespace deputy::delegate {
@@ -27,7 +28,8 @@ class Planner {
       early_.push_back(std::move(early));
     }
     for (std::size_t s = 0; s < sections_.size(); ++s) place_own(s);
-    for (const std::int64_t top : top_) plan_.top_free.push_back(top <= spm_ - kept_free_);
+    for (const std::vector<Own>& section : own_)
+      plan_.top_free.push_back(std::all_of(section.begin(), section.end(), [&](const Own& own) { return own.high <= spm_ - kept_free_; }));
     for (std::size_t s = 0; s < sections_.size(); ++s) place_early(s);
     return std::move(plan_);
   }
@@ -35,79 +37,131 @@ class Planner {
  private:
   static std::int64_t bytes(const SectionBuffer& b) { return align_up(b.bytes, kBufferAlign); }
 
+  // Rectangles of time and space: a section's own buffers, and since when in the section before a new one may have them.
+  struct Own {
+    std::int64_t low = 0, high = 0;
+    std::size_t last = 0;  // the last instruction that touches it
+  };
+
   void place_own(std::size_t s) {
     const Section& section = sections_[s];
-    plan_.places.emplace_back(section.buffers.size(), BufferPlace{0, s});
+    const std::size_t count = section.buffers.size();
+    plan_.places.emplace_back(count, BufferPlace{0, s});
     std::int64_t own = 0, constants = 0;
-    for (std::size_t b = 0; b < section.buffers.size(); ++b)
-      (early_[s][b] ? constants : own) += bytes(section.buffers[b]);
+    for (std::size_t b = 0; b < count; ++b) (early_[s][b] ? constants : own) += bytes(section.buffers[b]);
     DEPUTY_CHECK(own + constants <= spm_, "buffers exceed the scratchpad");
-    // Beside the section before it, where there is plenty of room: the first tile then need not wait for the last
-    // one of that section to leave.
-    std::int64_t at = 0;
-    if (s > 0 && bottom_[s - 1] >= own) at = 0;
-    else if (s > 0 && top_[s - 1] + own + constants <= spm_ / 2) at = top_[s - 1];
-    bottom_.push_back(at);
-    for (std::size_t b = 0; b < section.buffers.size(); ++b)
-      if (!early_[s][b]) {
-        plan_.places[s][b].address = at;
-        at += bytes(section.buffers[b]);
+    const std::int64_t limit = spm_ - constants - (own + constants + kept_free_ <= spm_ ? kept_free_ : 0);
+    std::vector<Own> placed(count);
+    const std::vector<std::pair<std::size_t, std::size_t>> touched = touches(section);
+    if (!beside(s, limit, touched, placed)) {
+      std::int64_t at = 0;
+      for (std::size_t b = 0; b < count; ++b)
+        if (!early_[s][b]) placed[b].low = at, at += bytes(section.buffers[b]), placed[b].high = at;
+    }
+    own_.emplace_back();
+    for (std::size_t b = 0; b < count; ++b) {
+      if (early_[s][b]) continue;
+      plan_.places[s][b].address = placed[b].low;
+      own_.back().push_back({placed[b].low, placed[b].high, touched[b].second});
+    }
+  }
+
+  // The first and last instruction that touch each buffer.
+  static std::vector<std::pair<std::size_t, std::size_t>> touches(const Section& section) {
+    std::vector<std::pair<std::size_t, std::size_t>> out(section.buffers.size(), {section.code.size(), 0});
+    for (std::size_t i = 0; i < section.code.size(); ++i)
+      for (const Access& access : accesses(section.code[i].op)) {
+        if (access.space != kSpmSpace) continue;
+        auto& [first, last] = out[buffer_of(section, static_cast<std::uint32_t>(access.begin))];
+        first = std::min(first, i), last = i;
       }
-    top_.push_back(at);
+    return out;
+  }
+
+  // Buffers that are needed first where the section before has nothing, or what it is done with first. False when they do not
+  // fit like that.
+  bool beside(std::size_t s, std::int64_t limit, const std::vector<std::pair<std::size_t, std::size_t>>& touched,
+              std::vector<Own>& placed) const {
+    const Section& section = sections_[s];
+    const std::vector<Own> none, &before = s > 0 ? own_[s - 1] : none;
+    std::vector<std::size_t> order;
+    for (std::size_t b = 0; b < placed.size(); ++b)
+      if (!early_[s][b]) order.push_back(b);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return touched[a].first < touched[b].first; });
+    std::vector<Own> mine;
+    for (const std::size_t b : order) {
+      const std::int64_t size = bytes(section.buffers[b]);
+      std::vector<std::int64_t> starts = {0};
+      for (const Own& other : mine) starts.push_back(other.high);
+      for (const Own& other : before) starts.push_back(other.high);
+      std::sort(starts.begin(), starts.end());
+      std::optional<std::pair<std::size_t, std::int64_t>> best;  // when it is free, where
+      for (const std::int64_t low : starts) {
+        if (low + size > limit || (best && best->first == 0)) break;
+        const auto covers = [&](const Own& other) { return other.low < low + size && low < other.high; };
+        if (std::any_of(mine.begin(), mine.end(), covers)) continue;
+        std::size_t free = 0;
+        for (const Own& other : before)
+          if (covers(other)) free = std::max(free, other.last + 1);
+        if (!best || free < best->first) best = {free, low};
+      }
+      if (!best) return false;
+      placed[b] = {best->second, best->second + size, 0};
+      mine.push_back(placed[b]);
+    }
+    return true;
   }
 
   void place_early(std::size_t s) {
     const std::size_t first = s - std::min(s, ahead_);
-    const std::size_t count = sections_[s].buffers.size();
     std::erase_if(reserved_, [&](const Reserved& r) { return r.end < first; });
-    const std::size_t kept = reserved_.size();
-    // Each buffer as early as it can be; where that leaves no room for all, all from one section on. From the
+    // Each buffer as early as it can be; where that leaves no room for all, none before a later section. From the
     // section itself they always fit: nothing later is placed yet, and nothing earlier is left.
-    for (const std::int64_t high : {spm_ - kept_free_, spm_}) {
-      if (high == spm_ && kept_free_ > 0) plan_.top_free[s] = false;
-      reserved_.resize(kept);
-      if (place_each(s, first, high)) return;
-      for (std::size_t since = high < spm_ ? s : first; since <= s; ++since) {
-        reserved_.resize(kept);
-        bool fits = true;
-        for (std::size_t b = 0; b < count && fits; ++b)
-          if (early_[s][b]) fits = reserve(s, b, since, high);
-        if (fits) return;
-      }
-    }
+    for (const std::int64_t high : {spm_ - kept_free_, spm_})
+      for (std::size_t since = high < spm_ || kept_free_ == 0 ? first : s; since <= s; ++since)
+        if (place_all(s, since, high)) return;
     DEPUTY_CHECK(false, "a section's constants do not fit beside its own buffers");
   }
 
-  bool place_each(std::size_t s, std::size_t first, std::int64_t high) {
+  bool place_all(std::size_t s, std::size_t first, std::int64_t high) {
+    const std::size_t kept = reserved_.size();
     for (std::size_t b = 0; b < sections_[s].buffers.size(); ++b) {
       if (!early_[s][b]) continue;
-      std::size_t since = first;
-      while (since <= s && !reserve(s, b, since, high)) ++since;
-      if (since > s) return false;
+      const auto place = earliest(s, bytes(sections_[s].buffers[b]), first, high);
+      if (!place) {
+        reserved_.resize(kept);
+        return false;
+      }
+      plan_.places[s][b] = {place->low, place->begin};
+      reserved_.push_back(*place);
     }
+    for (std::size_t i = kept; i < reserved_.size(); ++i)
+      if (reserved_[i].high > spm_ - kept_free_)
+        for (std::size_t at = reserved_[i].begin; at <= s; ++at) plan_.top_free[at] = false;
     return true;
   }
 
-  // The highest free place below `high` from `since` to `s`.
-  bool reserve(std::size_t s, std::size_t b, std::size_t since, std::int64_t high) {
-    const std::int64_t size = bytes(sections_[s].buffers[b]);
-    const std::int64_t floor =
-        *std::max_element(top_.begin() + static_cast<std::ptrdiff_t>(since),
-                          top_.begin() + static_cast<std::ptrdiff_t>(s) + 1);
-    std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // high, low
-    for (const Reserved& r : reserved_)
-      if (r.begin <= s && r.end >= since) taken.emplace_back(r.high, r.low);
-    std::sort(taken.rbegin(), taken.rend());
-    for (const auto& [other_high, other_low] : taken) {
-      if (high - size >= other_high) break;
-      high = std::min(high, other_low);
+  // The highest place below `high` that is free from as early a section as possible, not before `first`, to `s`.
+  std::optional<Reserved> earliest(std::size_t s, std::int64_t size, std::size_t first, std::int64_t high) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> free = {{0, high}}, next;  // ascending
+    std::optional<Reserved> best;
+    const auto take = [&](std::int64_t low, std::int64_t top) {
+      if (std::none_of(free.begin(), free.end(), [&](const auto& f) { return f.first < top && low < f.second; })) return;
+      next.clear();
+      for (const auto& [from, to] : free) {
+        if (const std::int64_t end = std::min(to, low); end - from >= size) next.emplace_back(from, end);
+        if (const std::int64_t begin = std::max(from, top); to - begin >= size) next.emplace_back(begin, to);
+      }
+      std::swap(free, next);
+    };
+    for (std::size_t since = s + 1; since-- > first;) {
+      for (const Own& own : own_[since]) take(own.low, own.high);
+      for (const Reserved& r : reserved_)
+        if (since == s ? r.begin <= s && r.end >= s : r.end == since) take(r.low, r.high);
+      if (free.empty() || free.back().second - free.back().first < size) break;
+      best = {since, s, free.back().second - size, free.back().second};
     }
-    if (high - size < floor) return false;
-    plan_.places[s][b] = {high - size, since};
-    reserved_.push_back({since, s, high - size, high});
-    if (high > spm_ - kept_free_)
-      for (std::size_t i = since; i <= s; ++i) plan_.top_free[i] = false;
-    return true;
+    return best;
   }
 
   const std::vector<Section>& sections_;
@@ -115,7 +169,7 @@ class Planner {
   const std::size_t ahead_;
   const std::int64_t kept_free_;
   std::vector<std::vector<bool>> early_;
-  std::vector<std::int64_t> bottom_, top_;  // by section: of its own buffers
+  std::vector<std::vector<Own>> own_;  // by section
   std::vector<Reserved> reserved_;
   SpmPlan plan_;
 };
