@@ -1,6 +1,7 @@
 #include "delegate/schedule/emit_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <set>
@@ -53,8 +54,7 @@ class Emitter {
           if (!load.done) {
             load.done = true;
             fill_gap(load.rest);
-            emit_load(load.rest, load.tag, at_);
-            load.emitted = true;
+            emit_early(load);
           }
         } else {
           fill_gap(instruction.op);
@@ -75,6 +75,7 @@ class Emitter {
   // A load of constants that may come before its place.
   struct EarlyLoad {
     arch::Operation rest;  // what has not been emitted
+    std::optional<ConstantRange> whole;
     std::uint16_t tag = 0;
     std::size_t at = 0;     // its place
     std::size_t since = 0;  // the first section that may emit it
@@ -83,6 +84,7 @@ class Emitter {
     bool emitted = false;
   };
   struct Loading {
+    std::size_t at = 0;
     const arch::Operation* op = nullptr;
     std::ptrdiff_t early = -1;  // its number among the early loads
   };
@@ -104,12 +106,11 @@ class Emitter {
           address = static_cast<std::uint32_t>(plan.places[s][b].address + address - section.buffers[b].address);
         });
         if (std::visit([](const auto& o) { return o.kQueue; }, instruction.op) == arch::Queue::kLoad) {
-          load_order_.push_back(at);
-          loadings_.push_back({&instruction.op, instruction.early_buffer < 0 ? -1 : static_cast<std::ptrdiff_t>(early_.size())});
+          loadings_.push_back({at, &instruction.op, instruction.early_buffer < 0 ? -1 : static_cast<std::ptrdiff_t>(early_.size())});
         }
         ++at;
         if (instruction.early_buffer < 0) continue;
-        EarlyLoad load{instruction.op, instruction.tag, at - 1,
+        EarlyLoad load{instruction.op, constant_range(instruction.op), instruction.tag, at - 1,
                        plan.places[s][static_cast<std::size_t>(instruction.early_buffer)].since};
         if (const auto* weights = std::get_if<arch::LoadWeights>(&load.rest))
           if (!weights->fixed_code) load.table = last.at(weights->table_addr);
@@ -122,10 +123,10 @@ class Emitter {
 
   // The first load from instruction `at` on that is still to come.
   const arch::Operation* next_load(std::size_t at) const {
-    for (std::size_t i = std::lower_bound(load_order_.begin(), load_order_.end(), at) - load_order_.begin(); i < load_order_.size(); ++i) {
-      const Loading& load = loadings_[i];
-      if (load.early < 0) return load.op;
-      if (!early_[static_cast<std::size_t>(load.early)].done) return &early_[static_cast<std::size_t>(load.early)].rest;
+    auto load = std::lower_bound(loadings_.begin(), loadings_.end(), at, [](const Loading& l, std::size_t place) { return l.at < place; });
+    for (; load != loadings_.end(); ++load) {
+      if (load->early < 0) return load->op;
+      if (!early_[static_cast<std::size_t>(load->early)].done) return &early_[static_cast<std::size_t>(load->early)].rest;
     }
     return nullptr;
   }
@@ -155,9 +156,16 @@ class Emitter {
     }
     // Where loads are rare, there is time before STORES too.
     if (staging_ && std::get_if<arch::Store>(&op))
-      if (const arch::Operation* next = next_load(at)) copy_in_gap(*next);
+      if (const arch::Operation* next = next_load(at)) copy_in_gap(latest_before(*next));
     redirect(op, at);
     emit(op, tag);
+  }
+
+  // What is left of it. A computation that waits for a part waits for the whole.
+  void emit_early(EarlyLoad& early) {
+    early.emitted = true;
+    emit_load(early.rest, early.tag, early.at);
+    if (loads_.back()) loads_.back() = early.whole;
   }
 
   // To SRAM, if its bytes are there.
@@ -188,23 +196,29 @@ class Emitter {
     }
   }
 
-  // Cycles that DRAM, or the port to SRAM, could give to something else before the load queue comes to `next`. Loads
-  // complete in order, so what goes before `next` must be there by the time that its data are needed: when its own
-  // operands are free and the computation queued before it is over.
-  double gap_before(const arch::Operation& next, bool sram) {
-    if (std::get_if<arch::Store>(&next)) return 0;
-    const auto moved = moved_bytes(next, options_.io);
-    if (!moved) return 0;
-    const double ready = timer_.ready(hazards_.peek(next));
-    double latest = std::max(ready, timer_.compute_free() - timer_.duration(*moved));
-    if (moved->constants == sram) latest = std::max(ready + timer_.duration(*moved), timer_.compute_free());
-    return latest - std::max(sram ? timer_.maps_free() : timer_.constants_free(), timer_.dispatched());
+  // By when what goes before a load must be there, from DRAM and from SRAM. Loads complete in order: by the time that its
+  // data are needed, when its own operands are free and the computation queued before it is over.
+  using Latest = std::array<double, 2>;
+  Latest latest_before(const arch::Operation& next) {
+    const auto moved = std::get_if<arch::Store>(&next) ? std::nullopt : moved_bytes(next, options_.io);
+    if (!moved) return {};
+    const double ready = timer_.ready(hazards_.peek(next)), takes = timer_.duration(*moved), compute = timer_.compute_free();
+    const double same_port = std::max(ready, compute - takes), other_port = std::max(ready + takes, compute);
+    return moved->constants ? Latest{same_port, other_port} : Latest{other_port, same_port};
+  }
+
+  // Cycles that DRAM, or the port to SRAM, could give to `early` until then. Loads start in order, too: an early one whose
+  // buffer is not free yet would hold up what follows.
+  double gap_for(const arch::Operation& early, bool sram, const Latest& latest) {
+    const double start = std::max(sram ? timer_.maps_free() : timer_.constants_free(), timer_.dispatched());
+    return start >= latest[sram] ? 0 : latest[sram] - std::max(start, timer_.ready(hazards_.peek(early)));
   }
 
   void fill_gap(const arch::Operation& next) {
     if (!options_.prefetch) return;
+    const Latest latest = latest_before(next);
+    bool open[2] = {latest[0] > 0, staging_ && latest[1] > 0};  // from DRAM, from SRAM
     while (first_ < early_.size() && early_[first_].done) ++first_;
-    bool open[2] = {true, staging_ != nullptr};  // from DRAM, from SRAM
     for (std::size_t i = first_; i < early_.size() && (open[0] || open[1]); ++i) {
       EarlyLoad& load = early_[i];
       if (load.done) continue;
@@ -217,17 +231,17 @@ class Emitter {
           sram = staging_->staged(*item, load.at);
         }
       if (!open[sram]) continue;
-      const double gap = gap_before(next, sram);
+      const double gap = gap_for(load.rest, sram, latest);
       open[sram] = gap > 0 && emit_part(load, gap, sram);
     }
-    copy_in_gap(next);
+    copy_in_gap(latest);
   }
 
-  // Constants to the bounce buffer, as far as `next`, the load that comes next, leaves time.
-  void copy_in_gap(const arch::Operation& next) {
+  // Constants to the bounce buffer, as far as the load that comes next leaves time.
+  void copy_in_gap(const Latest& latest) {
     if (!staging_ || !bounce_free_[section_]) return;
     while (pending_.size() < Bounce::kSlots) {
-      const double gap = gap_before(next, false);
+      const double gap = gap_for(to_bounce({}, 1), false, latest);
       if (gap <= 0) return;
       const auto piece = staging_->next(at_);
       if (!piece || !copy_part(*piece, gap)) return;
@@ -250,8 +264,8 @@ class Emitter {
     if (!moved) return false;
     if (sram) moved->sram = true, moved->constants = false;
     if (timer_.occupancy(*moved) <= gap) {
-      early.done = early.emitted = true;
-      emit_load(early.rest, early.tag, early.at);
+      early.done = true;
+      emit_early(early);
       return true;
     }
     auto* load = std::get_if<arch::Load>(&early.rest);
@@ -263,6 +277,7 @@ class Emitter {
     arch::Transfer::imply(piece);
     if (staging_) staging_->loaded(early.at);
     emit(piece, early.tag);
+    loads_.back() = early.whole;
     load->mem_offset += piece.row_bytes, load->spm_addr += piece.row_bytes, load->row_bytes -= piece.row_bytes;
     arch::Transfer::imply(*load);
     return false;
@@ -275,15 +290,20 @@ class Emitter {
     copy(piece, bytes);
     return true;
   }
-  void copy(Staging::Piece piece, std::uint64_t most) {
-    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>({piece.bytes, most, static_cast<std::uint64_t>(bounce_.slot_bytes)}));
+  // Into the next slot.
+  arch::Load to_bounce(const Staging::Piece& piece, std::uint32_t bytes) const {
     arch::Load load;
     load.region = static_cast<std::uint8_t>(arch::Region::kConstants);
     load.traffic = static_cast<std::uint8_t>(arch::Traffic::kWeights);
-    load.mem_offset = piece.from, load.row_bytes = piece.bytes;
+    load.mem_offset = piece.from, load.row_bytes = bytes;
     load.spm_addr = static_cast<std::uint32_t>(bounce_.address + static_cast<std::int64_t>(slot_) * bounce_.slot_bytes);
-    slot_ = (slot_ + 1) % Bounce::kSlots;
     arch::Transfer::imply(load);
+    return load;
+  }
+  void copy(Staging::Piece piece, std::uint64_t most) {
+    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>({piece.bytes, most, static_cast<std::uint64_t>(bounce_.slot_bytes)}));
+    const arch::Load load = to_bounce(piece, piece.bytes);
+    slot_ = (slot_ + 1) % Bounce::kSlots;
     emit(load, piece.tag);
     loads_.back().reset();
     pending_.push_back({piece, load.spm_addr, static_cast<std::uint32_t>(loads_.size())});
@@ -316,8 +336,7 @@ class Emitter {
   std::vector<std::optional<ConstantRange>> loads_;  // by number
   std::set<ConstantRange> late_;
   std::vector<EarlyLoad> early_;  // in program order
-  std::vector<std::size_t> load_order_;  // all loads: their places
-  std::vector<Loading> loadings_;        // and they
+  std::vector<Loading> loadings_;  // all loads
   std::deque<Pending> pending_;   // at most one a slot, oldest first
   std::size_t first_ = 0;         // none before it is left
   std::size_t section_ = 0, at_ = 0, slot_ = 0;
