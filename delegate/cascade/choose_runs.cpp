@@ -42,6 +42,7 @@ class Search {
     // Cascades pay where the fast arena overflows.
     if (options_.optimisations.cascade && plan.slow.bytes > 0) return with_cascades(plan, staging);
     if (!staging) return single_;
+    if (options_.effort == Effort::kFast) return with(single_.runs, room_, true);  // what trials mostly find
     offer({single_}, true), offer({with(single_.runs, room_, true)}, true);
     return chosen();
   }

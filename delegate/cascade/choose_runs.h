@@ -38,7 +38,7 @@ struct RunHooks {
   std::function<Trial(const RunChoice&)> trial;
 };
 
-/// `kernels`: by group. With Effort::kFast, trials only where no cascade is considered.
+/// `kernels`: by group. With Effort::kFast there are no trials.
 RunChoice choose_runs(const Graph& graph, const CompileOptions& options, const Schedule& schedule,
                       const std::vector<std::vector<Kernel>>& kernels, TilingCache& tilings, const RunHooks& hooks);
 
