@@ -1,5 +1,5 @@
-// An ONNX model after parsing: what the rest of the importer works on. No protobuf type leaves the two files that read
-// them (read_proto.cpp, check_schema.cpp).
+// An ONNX model after parsing: what the rest of the importer works on. No protobuf type leaves the files that read and
+// write them (read_proto.cpp, write_proto.cpp, check_schema.cpp).
 #pragma once
 
 #include <cstdint>
