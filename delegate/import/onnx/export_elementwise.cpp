@@ -61,11 +61,12 @@ std::vector<std::int64_t> constant_ints(const Exporter& e, TensorId id) {
 }
 float real_of(const Tensor& t) {
   float v = 0;
-  if (t.desc.dtype == DType::kFloat32)
+  if (t.desc.dtype == DType::kFloat32) {
     std::memcpy(&v, t.data.data(), sizeof v);
-  else if (t.desc.quant.present())
-    v = t.desc.quant.scale[0] *
-        static_cast<float>(static_cast<std::int8_t>(t.data[0]) - t.desc.quant.zero_point[0]);
+  } else if (t.desc.quant.present()) {
+    const int q = t.desc.dtype == DType::kUint8 ? t.data[0] : static_cast<std::int8_t>(t.data[0]);
+    v = t.desc.quant.scale[0] * static_cast<float>(q - t.desc.quant.zero_point[0]);
+  }
   return v;
 }
 

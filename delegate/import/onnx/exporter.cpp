@@ -236,6 +236,15 @@ base::Result<std::vector<std::uint8_t>> export_onnx(const Graph& graph) {
   DEPUTY_TRY(validate(graph));
   for (const Op& op : graph.ops)
     if (op.kind != arch::OpKind::ONNX) DEPUTY_TRY(check_op(graph, op));
+  for (const Tensor& t : graph.tensors) {
+    const DType type = t.desc.dtype;
+    if (t.desc.quant.present() && type != DType::kInt8 && type != DType::kUint8 &&
+        !(type == DType::kInt32 && t.constant))
+      return base::Error{base::ErrorKind::kUnsupported, t.desc.name,
+                         std::string("ONNX's QuantizeLinear knows no ") +
+                             std::string(dtype_name(type)) + " before operator set 21",
+                         "write a .tflite file"};
+  }
   DEPUTY_ASSIGN(const auto model, onnx_import::Exporter(graph).run());
   return onnx_import::write_proto(model);
 }
