@@ -36,6 +36,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"soc/dram", {"soc/dram", "base"}},
     {"workloads", {"workloads", "deputy", "delegate/ir", "delegate/import", "arch", "base"}},
     {"workloads/selftest", {"workloads", "deputy", "delegate", "arch", "base"}},
+    {"quantize", {"quantize", "deputy", "delegate", "host_runtime", "arch", "base"}},
     {"examples", {"deputy"}},
     {"tools", {"*"}},
     {"tests", {"*"}},

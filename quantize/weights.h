@@ -1,0 +1,36 @@
+// Weights and biases of one operator as integers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "delegate/ir/graph.h"
+#include "quantize/statistics.h"
+
+namespace deputy::quantize {
+
+struct WeightOptions {
+  bool per_channel = true;  ///< convolutions: a scale for each output channel
+  bool matrix_per_channel =
+      false;  ///< FULLY_CONNECTED too; TFLite's older kernels take one scale only
+  bool correct_bias = true;
+};
+
+struct IntegerWeights {
+  delegate::Tensor weights;  ///< int8, symmetric, in [-127, 127]
+  delegate::Tensor bias;     ///< int32, in steps of the input's scale times the weights'
+  int raised = 0;            ///< channels whose scale was raised so that bias and sum fit 32 bits
+  double most_raised = 1;    ///< by how much at most
+};
+
+/// `op` is_weighted(). `input`: its input's quantisation, `statistics` what calibration saw of it.
+/// With correct_bias the bias takes up what the rounding of weights shifts the mean of each output
+/// by (Nagel et al. 2019, section 4.2). kUnsupported: the sum of one output does not fit 32 bits
+/// with any scale.
+base::Result<IntegerWeights> quantise_weights(const delegate::Graph& graph, const delegate::Op& op,
+                                              const Quantisation& input,
+                                              const TensorStatistics& statistics,
+                                              const WeightOptions& options);
+
+}  // namespace deputy::quantize
