@@ -28,7 +28,7 @@ std::optional<std::string_view> dict_value(std::string_view header, std::string_
 
 }  // namespace
 
-base::Result<NpyArray> parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+base::Result<NpyHeader> parse_npy_header(std::span<const std::uint8_t> bytes, const std::string& name) {
   const auto fail = [&](std::string message, std::string remedy = "") {
     return base::Error{base::ErrorKind::kInput, name, std::move(message), std::move(remedy)};
   };
@@ -42,7 +42,7 @@ base::Result<NpyArray> parse_npy(std::span<const std::uint8_t> bytes, const std:
   if (length > text.size() - start) return fail("the .npy header is truncated");
   const std::string_view header = text.substr(start, length);
 
-  NpyArray array;
+  NpyHeader array;
   const auto descr = dict_value(header, "descr");
   if (!descr || descr->size() < 5) return fail("the .npy header has no descr");
   const auto found = std::find_if(std::begin(kDescriptors), std::end(kDescriptors), [&](const auto& row) {
@@ -73,13 +73,20 @@ base::Result<NpyArray> parse_npy(std::span<const std::uint8_t> bytes, const std:
     if (dim != 0 && count > (std::int64_t{1} << 40) / dim) return fail("the .npy shape is out of range");
     count *= dim;
   }
-  const auto data = bytes.subspan(start + length);
-  const auto expected = static_cast<std::size_t>(count) * dtype_size(array.dtype);
-  if (data.size() != expected)
-    return fail(fmt::format("holds {} bytes of data, its shape {} needs {}", data.size(), shape_text(array.shape),
-                            expected));
-  array.data.assign(data.begin(), data.end());
+  array.start = start + length;
+  array.bytes = static_cast<std::uint64_t>(count) * dtype_size(array.dtype);
   return array;
+}
+
+base::Result<NpyArray> parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+  DEPUTY_ASSIGN(auto header, parse_npy_header(bytes, name));
+  const auto data = bytes.subspan(header.start);
+  if (data.size() != header.bytes)
+    return base::Error{base::ErrorKind::kInput, name,
+                       fmt::format("holds {} bytes of data, its shape {} needs {}", data.size(),
+                                   shape_text(header.shape), header.bytes),
+                       ""};
+  return NpyArray{header.dtype, std::move(header.shape), {data.begin(), data.end()}};
 }
 
 std::vector<std::uint8_t> format_npy(DType dtype, const Shape& shape, std::span<const std::uint8_t> data) {

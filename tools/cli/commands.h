@@ -84,6 +84,23 @@ struct CheckOnnxCommand {
   bool verbose = false;
 };
 
+struct QuantizeCommand {
+  std::string model, output;
+  std::vector<std::string> calib;     ///< .npy files or folders of them
+  std::uint64_t max_samples = 0;      ///< 0: all
+  std::string method = "mse";
+  double percentile = 99.99;
+  bool per_tensor = false, matrix_per_channel = false, no_bias_correction = false;
+  std::string equalise = "auto";
+  std::string io = "float";
+  std::vector<std::string> keep_float;
+  std::vector<std::string> eval;      ///< samples for the metric; empty: those of calib
+  std::string labels, metric;
+  std::string calibration;            ///< file to keep the statistics in
+  std::string report;                 ///< JSON file
+  bool json = false, quiet = false;
+};
+
 struct NetworkCommand {
   std::string name, output;
 };
@@ -135,6 +152,7 @@ int check_command(const CommonOptions& common, const CheckCommand& options);
 int check_data_command(const CommonOptions& common, const CheckDataCommand& options);
 /// Exit code 8 when a case is wrong.
 int check_onnx_command(const CommonOptions& common, const CheckOnnxCommand& options);
+int quantize_command(const CommonOptions& common, const QuantizeCommand& options);
 int list_command(const std::string& what);
 int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);

@@ -1,0 +1,118 @@
+#include "tools/quantise_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/table.h"
+
+namespace deputy::tools {
+namespace {
+
+std::string db(const std::optional<double>& value) {
+  if (!value) return "";
+  return std::isinf(*value) ? "exact" : fmt::format("{:.1f}", *value);
+}
+std::string range(const quantize::Range& r) { return fmt::format("{:.4g} .. {:.4g}", r.lo, r.hi); }
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+std::string value_text(const MetricRow& m, double value) {
+  return m.name == "top1" ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.5f}", value);
+}
+
+}  // namespace
+
+std::string quantise_text(const QuantiseReport& r, bool layers) {
+  const auto integers = std::count_if(r.result.layers.begin(), r.result.layers.end(),
+                                      [](const auto& row) { return row.integer; });
+  std::string out = fmt::format(
+      "{} -> {}: {} of {} operators on int8, {} ranges of {} samples, rounding {}\n\n", r.model,
+      r.output, integers, r.result.layers.size(), r.method, r.samples, r.numerics);
+  if (layers) {
+    Table table({">#", "operator", "result", "seen", "int8 range", ">scale", ">zero", ">SQNR dB",
+                 "remark"});
+    for (std::size_t i = 0; i < r.result.layers.size(); ++i) {
+      const quantize::LayerRow& row = r.result.layers[i];
+      const bool q = row.integer;
+      table.row({fmt::format("{}", row.op), row.kind, row.name, range(row.seen),
+                 q ? range(row.range) : "float",
+                 q ? fmt::format("{:.4g}", row.quantisation.scale[0]) : "",
+                 q ? fmt::format("{}", row.quantisation.zero_point[0]) : "", db(r.sqnr_db[i]),
+                 row.reason + row.note});
+    }
+    out += table.text() + "\n";
+  }
+  for (const std::string& warning : r.result.warnings)
+    out += fmt::format("  warning: {}\n", warning);
+  if (r.equalised || r.folded)
+    out += fmt::format("  {} pairs of layers equalised, {} scales folded\n", r.equalised, r.folded);
+  if (r.output_sqnr_db) out += fmt::format("  output   SQNR {} dB\n", db(r.output_sqnr_db));
+  out += fmt::format("  weights  {} -> {} ({:.1f} %)\n",
+                     human_bytes(static_cast<double>(r.result.weight_bytes_before)),
+                     human_bytes(static_cast<double>(r.result.weight_bytes_after)),
+                     percent(r.result.weight_bytes_after, r.result.weight_bytes_before));
+  out += fmt::format("  biases   {} -> {}\n",
+                     human_bytes(static_cast<double>(r.result.bias_bytes_before)),
+                     human_bytes(static_cast<double>(r.result.bias_bytes_after)));
+  out += fmt::format(
+      "  file     {} -> {} ({:.1f} %)\n", human_bytes(static_cast<double>(r.file_before)),
+      human_bytes(static_cast<double>(r.file_after)), percent(r.file_after, r.file_before));
+  if (r.metric)
+    out += fmt::format("  {:<8} float {}, int8 {} on {} samples\n", r.metric->name,
+                       value_text(*r.metric, r.metric->before),
+                       value_text(*r.metric, r.metric->after), r.metric->samples);
+  return out;
+}
+
+std::string quantise_json(const QuantiseReport& r) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](const std::optional<double>& v) {
+    return v && std::isfinite(*v) ? Json(*v) : Json(nullptr);
+  };
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < r.result.layers.size(); ++i) {
+    const quantize::LayerRow& row = r.result.layers[i];
+    Json j = {{"index", row.op},
+              {"kind", row.kind},
+              {"tensor", row.name},
+              {"int8", row.integer},
+              {"seen", {row.seen.lo, row.seen.hi}}};
+    if (row.integer) {
+      j["range"] = {row.range.lo, row.range.hi};
+      j["scale"] = row.quantisation.scale[0], j["zero_point"] = row.quantisation.zero_point[0];
+    }
+    j["sqnr_db"] = number(r.sqnr_db[i]);
+    if (!row.reason.empty()) j["reason"] = row.reason;
+    if (!row.note.empty()) j["note"] = row.note;
+    layers.push_back(std::move(j));
+  }
+  Json out = {
+      {"model", r.model},
+      {"output", r.output},
+      {"method", r.method},
+      {"numerics", r.numerics},
+      {"samples", r.samples},
+      {"resumed", r.resumed},
+      {"equalised_pairs", r.equalised},
+      {"folded_scales", r.folded},
+      {"weights",
+       {{"before", r.result.weight_bytes_before}, {"after", r.result.weight_bytes_after}}},
+      {"biases", {{"before", r.result.bias_bytes_before}, {"after", r.result.bias_bytes_after}}},
+      {"constants", {{"before", r.constants_before}, {"after", r.constants_after}}},
+      {"file", {{"before", r.file_before}, {"after", r.file_after}}},
+      {"output_sqnr_db", number(r.output_sqnr_db)},
+      {"warnings", r.result.warnings}};
+  if (r.metric)
+    out["metric"] = {{"name", r.metric->name},
+                     {"samples", r.metric->samples},
+                     {"float", r.metric->before},
+                     {"int8", r.metric->after},
+                     {"higher_is_better", r.metric->higher_is_better}};
+  out["layers"] = layers;
+  return out.dump(1) + "\n";
+}
+
+}  // namespace deputy::tools
