@@ -1,0 +1,83 @@
+// node measure_quantisation.js FOLDER DEPUTY WORK SHARED
+// FOLDER holds node_modules, WORK the samples and gets the models, SHARED the golden data (networks trained by others;
+// left out where absent).
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const {execFileSync} = require('child_process');
+const npy = require('./npy');
+const {loadRuntimes} = require('./outside');
+
+/// What ONNX Runtime's quantize_static does by default (its documentation: MinMax calibration, per_channel=False, symmetric
+/// int8 weights, asymmetric activations), and with per_channel=True.
+const ONNX_RUNTIME = ['--method', 'minmax', '--no-bias-correction', '--equalise', 'off'];
+const VARIANTS = [
+  ['default', []],
+  ['minmax', ['--method', 'minmax']],
+  ['average', ['--method', 'average']],
+  ['percentile', ['--method', 'percentile']],
+  ['entropy', ['--method', 'entropy']],
+  ['per tensor', ['--per-tensor', '--equalise', 'off']],
+  ['per tensor, equalised', ['--per-tensor', '--equalise', 'on']],
+  ['ONNX Runtime\'s rules', [...ONNX_RUNTIME, '--per-tensor']],
+  ['the same, per channel', [...ONNX_RUNTIME, '--matrix-per-channel']],
+];
+
+function floats(file) { return new Float32Array(npy.read(file).data.slice().buffer); }
+
+function metric(name, outputs, inputs, labels) {
+  const n = labels.length, width = outputs.length / n;
+  const row = (i) => outputs.subarray(i * width, (i + 1) * width);
+  const error = (i, f) => row(i).reduce((sum, v, k) => sum + f(v - inputs[i * width + k]), 0);
+  if (name === 'top1') return labels.reduce((sum, l, i) => sum + (row(i).indexOf(Math.max(...row(i))) === l), 0) / n;
+  if (name === 'mae') return labels.reduce((sum, l, i) => sum + error(i, Math.abs), 0) / outputs.length;
+  const scores = labels.map((l, i) => [error(i, (d) => d * d), l]);
+  let pairs = 0, wins = 0;
+  for (const [a, la] of scores)
+    for (const [b, lb] of scores)
+      if (la > lb) pairs++, wins += a > b ? 1 : a === b ? 0.5 : 0;
+  return wins / pairs;
+}
+
+async function main([folder, deputy, work, shared]) {
+  const samples = (name) => path.join(work, 'samples', name);
+  const networks = [
+    {name: 'digits', model: 'workloads/trained/digits.onnx', data: 'digits', metric: 'top1', options: ['--dim', 'batch=1']},
+    {name: 'beats_ae, error', model: 'workloads/trained/beats_ae.onnx', data: 'beats', metric: 'mae', options: ['--dim', 'batch=1']},
+    {name: 'beats_ae, artefacts', model: 'workloads/trained/beats_ae.onnx', data: 'beats', metric: 'anomaly-auc', options: ['--dim', 'batch=1']},
+    {name: 'heartbeats', model: path.join(shared, 'models/classify_heartbeats_cnn.tflite'), data: 'heartbeats', metric: 'top1', options: []},
+    {name: 'mnist', model: path.join(shared, 'models/mnist.onnx'), data: 'mnist', metric: 'top1', options: []},
+  ];
+  const run = await loadRuntimes(folder);
+  const json = [];
+  for (const net of networks) {
+    if (!fs.existsSync(net.model) || !fs.existsSync(samples(`${net.data}_x.npy`))) continue;
+    const inputs = floats(samples(`${net.data}_x.npy`));
+    const labels = [...new BigInt64Array(npy.read(samples(`${net.data}_y.npy`)).data.slice().buffer)].map(Number);
+    for (const [variant, options] of VARIANTS) {
+      for (const format of ['onnx', 'tflite']) {
+        const out = path.join(work, `${net.name}-${variant}.${format}`.replace(/[', ]+/g, '_'));
+        const report = JSON.parse(execFileSync(deputy, [
+          'quantize', net.model, '--calib', samples(`${net.data}_calib.npy`), '-o', out, '--eval', samples(`${net.data}_x.npy`),
+          '--labels', net.metric === 'mae' ? 'input' : samples(`${net.data}_y.npy`), '--metric', net.metric, '--json', ...net.options, ...options]));
+        let outside;
+        try {
+          outside = metric(net.metric, await run(out, inputs), inputs, labels);
+        } catch (error) {
+          outside = error.message;
+        }
+        const row = {network: net.name, variant, format, metric: net.metric, float: report.metric.float, int8: report.metric.int8, outside,
+                     sqnr_db: report.output_sqnr_db, weights: report.weights.after / report.weights.before, file: [report.file.before, report.file.after]};
+        json.push(row);
+        console.log([net.name, variant, format, net.metric, row.float.toFixed(5), row.int8.toFixed(5), typeof outside === 'number' ? outside.toFixed(5) : outside,
+                     (row.sqnr_db ?? NaN).toFixed(1), row.weights.toFixed(4), row.file.join(' ')].join(' | '));
+      }
+    }
+  }
+  fs.writeFileSync(path.join(work, 'results.json'), JSON.stringify(json, null, 1) + '\n');
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});
