@@ -18,13 +18,8 @@
 
 namespace deputy::quantize {
 
-enum class Equalise : std::uint8_t {
-  kAuto,
-  kOn,
-  kOff
-};  ///< auto is for choose.h to settle; here it is off
-kAuto, kOn, kOff
-};  ///< auto: where weights have one scale a tensor
+/// kAuto is for choose.h to settle; here it is kOff.
+enum class Equalise : std::uint8_t { kAuto, kOn, kOff };
 
 struct Options {
   RangeMethod method = RangeMethod::kMse;

@@ -43,6 +43,7 @@ async function main([folder, deputy, work, shared]) {
   const samples = (name) => path.join(work, 'samples', name);
   const networks = [
     {name: 'digits', model: 'workloads/trained/digits.onnx', data: 'digits', metric: 'top1', options: ['--dim', 'batch=1']},
+    {name: 'digits_uneven', model: 'workloads/trained/digits_uneven.onnx', data: 'digits', metric: 'top1', options: ['--dim', 'batch=1']},
     {name: 'beats_ae, error', model: 'workloads/trained/beats_ae.onnx', data: 'beats', metric: 'mae', options: ['--dim', 'batch=1']},
     {name: 'beats_ae, artefacts', model: 'workloads/trained/beats_ae.onnx', data: 'beats', metric: 'anomaly-auc', options: ['--dim', 'batch=1']},
     {name: 'heartbeats', model: path.join(shared, 'models/classify_heartbeats_cnn.tflite'), data: 'heartbeats', metric: 'top1', options: []},

@@ -34,8 +34,7 @@ TEST_CASE("calibration data that say nothing or nonsense are told") {
       std::memcpy(&bytes[8], &bad, 4);
       const auto status = c.add(std::vector<Bytes>{bytes});
       REQUIRE_FALSE(status.ok());
-      CHECK_THAT(status.error().text(),
-                 Contains("sample 3") && Contains("'x'") == false || Contains("x"));
+      CHECK_THAT(status.error().text(), Contains("x: ") && Contains("sample 3"));
     }
   }
   SECTION("few samples, constants") {
