@@ -42,7 +42,7 @@ async function main([folder, deputy, goldens]) {
     npy.write(calib, '<f4', shape, bytesOf(samples));
     for (const format of ['tflite', 'onnx']) {
       const model = path.join(work, `${name}.${format}`);
-      execFileSync(deputy, ['quantize', `workloads/trained/${name}.onnx`, '--dim', 'batch=1', '--calib', calib, '-o', model, '--quiet']);
+      execFileSync(deputy, ['quantize', `workloads/trained/${name}.onnx`, '--dim', 'batch=1', '--calib', calib, '--method', 'minmax', '--equalise', 'off', '-o', model, '--quiet']);
       const outputs = await run(model, samples);
       npy.write(path.join(target, `${name}_${format}.npy`), '<f4', [shape[0], outputs.length / shape[0]], bytesOf(outputs));
       const bytes = fs.readFileSync(model);
