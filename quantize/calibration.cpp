@@ -43,15 +43,20 @@ std::uint64_t hash_samples(std::uint64_t hash, std::span<const Bytes> inputs) {
   return hash;
 }
 
-base::Result<Calibration> Calibration::begin(Graph graph, const Options& options,
-                                             std::span<const std::vector<Bytes>> first) {
-  Calibration c;
+base::Status check_float(const Graph& graph) {
   for (const delegate::Tensor& t : graph.tensors)
     if (t.desc.quant.present() && t.desc.dtype != DType::kInt32)
       return base::Error{base::ErrorKind::kModel, graph.name,
                          fmt::format("it is quantised already: tensor '{}' is {}", t.desc.name,
                                      dtype_name(t.desc.dtype)),
                          "give the float model that it was made from"};
+  return {};
+}
+
+base::Result<Calibration> Calibration::begin(Graph graph, const Options& options,
+                                             std::span<const std::vector<Bytes>> first) {
+  Calibration c;
+  DEPUTY_TRY(check_float(graph));
   separate_weights(graph);
   c.folded_ = fold_scales(graph);
   fuse_activations(graph);

@@ -32,6 +32,9 @@ struct Options {
   delegate::CompileOptions engine;      ///< the NPU that must take the result, and its rounding
 };
 
+/// kModel when a graph is quantised already.
+base::Status check_float(const delegate::Graph& graph);
+
 /// A float graph, prepared, and what was seen of its tensors.
 class Calibration {
  public:

@@ -196,6 +196,7 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
   DEPUTY_ASSIGN(auto options, quantise_options(common, command));
   DEPUTY_ASSIGN(const auto simulate, simulate_options(common, command.model));
   DEPUTY_ASSIGN(auto model, load_model_file(command.model, simulate.bindings));
+  DEPUTY_TRY(quantize::check_float(model.graph));
   DEPUTY_ASSIGN(const auto samples, Samples::open(command.calib, model.graph));
   const std::uint64_t count =
       command.max_samples ? std::min(command.max_samples, samples.size()) : samples.size();
