@@ -1,4 +1,4 @@
-# Writes OUT, a header with one SHA-256 over the names and contents of the files of LIST (relative to ROOT).
+# Writes OUT, a header that defines NAME as one SHA-256 over the names and contents of the files of LIST (relative to ROOT).
 file(READ ${LIST} names)
 list(SORT names)
 set(all "")
@@ -7,4 +7,4 @@ foreach(name ${names})
   string(APPEND all "${hash} ${name}\n")
 endforeach()
 string(SHA256 hash "${all}")
-file(WRITE ${OUT} "#pragma once\n#define DEPUTY_COMPILER_SOURCES \"${hash}\"\n")
+file(WRITE ${OUT} "#pragma once\n#define ${NAME} \"${hash}\"\n")

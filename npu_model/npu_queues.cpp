@@ -76,7 +76,7 @@ void NpuEngine::run_compute(const Entry& entry) {
   const sc_time start = sc_time_stamp();
   const arch::Operation& op = entry.instruction.op;
   const bool measured = path_->measures_time();
-  const std::uint64_t cycles = measured ? path_->execute(op).value() : entry.cost.cycles;
+  const std::uint64_t cycles = (measured ? path_->execute(op).value() : entry.cost.cycles) + defect_cycles(identity_.defect);
   std::uint64_t left = cycles;
   do {
     if (!sleep_until(clock_.after(sc_time_stamp(), left), epoch_)) return;

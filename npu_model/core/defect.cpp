@@ -11,6 +11,7 @@ constexpr DefectInfo kDefects[] = {
      "CONV with a dilation of 2 or more in either direction inverts the lowest bit of each pixel's first channel"},
     {Defect::kMaxPoolWide, "max-pool-wide",
      "POOL max over 5 or more rows inverts the lowest bit of each pixel's first channel"},
+    {Defect::kSlowCompute, "slow-compute", "every compute instruction, so every tile, takes one cycle longer; its bytes are right"},
 };
 
 template <class T>
@@ -30,9 +31,12 @@ std::optional<Defect> defect_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::uint64_t defect_cycles(Defect defect) { return defect == Defect::kSlowCompute ? 1 : 0; }
+
 void apply_defect(Defect defect, const arch::Operation& op, std::span<std::uint8_t> spm) {
   switch (defect) {
-    case Defect::kNone: return;
+    case Defect::kNone:
+    case Defect::kSlowCompute: return;
     case Defect::kDepthwiseStride2:
       if (const auto* d = std::get_if<arch::Depthwise>(&op); d && (d->stride_h == 2 || d->stride_w == 2))
         invert(*d, d->ofm_c - 1, spm);

@@ -117,6 +117,29 @@ struct RatiosCommand {
   bool json = false;
 };
 
+struct CiCommand {
+  std::string suite;     ///< YAML
+  std::string baseline;  ///< JSON; empty: the suite's name with .baseline.json, beside it
+  std::string junit, markdown;  ///< files to write; empty: none
+  std::vector<std::string> sets;  ///< of every case
+  int jobs = 2, top = 5;
+  bool json = false, update = false;
+};
+
+struct ExploreCommand {
+  std::string experiment;  ///< YAML
+  std::string db;          ///< results; empty: the experiment's name with .sqlite, in the working folder
+  std::string csv;         ///< file to write; empty: none
+  std::string method;      ///< instead of the experiment's
+  std::int64_t points = 0, seed = -1;  ///< instead of the experiment's; 0 and -1: the experiment's
+  int jobs = 2, top = 20;
+  bool json = false, retry = false;
+  std::string engine = "local";     ///< where runs happen: local, or slurm: a job array
+  int shards = 0;                   ///< slurm: tasks of the array; 0: as many as jobs
+  std::string shard;                ///< "2/8": only every eighth point, from the third
+  std::vector<std::string> merge;   ///< other results to take over first
+};
+
 struct ValidateCommand {
   std::vector<std::string> anchors;  ///< files or names below configs/anchors; empty: all of its index
   std::string data;                  ///< folder with model files; empty: rows with a built-in network only
@@ -166,6 +189,12 @@ int sram_sweep_command(const CommonOptions& common, const SweepCommand& options)
 int runtime_bench_command(const CommonOptions& common, const RuntimeBenchCommand& options);
 int copy_bench_command(const CommonOptions& common, const CopyBenchCommand& options);
 int ratios_command(const CommonOptions& common, const RatiosCommand& options);
+/// Tries what an installation needs. Exit code of the first check that fails.
+int doctor_command(bool json);
+/// Exit codes of its own: 0 as the baseline, 1 something moved or a case failed, 2 it could not be found out.
+int ci_command(const CiCommand& command);
+/// Exit code 8 when a point crashed, hung or failed, 5 when every point was refused.
+int explore_command(const ExploreCommand& command);
 /// Exit code 8 when a row departs from the baseline.
 int validate_command(const ValidateCommand& command);
 /// Writes the pages to `folder`, the SystemVerilog headers to `rtl_folder`.

@@ -1,8 +1,10 @@
 // The command line. It only parses: each command is a function of tools/cli/commands.h.
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/fields.h"
 #include "tools/cli/commands.h"
+#include "tools/main/describe.h"
 
 namespace {
 
@@ -264,6 +266,41 @@ int main(int argc, char** argv) {
   copies_cmd->add_option("--set", common.sets, "override one key of the SoC (repeatable)")->take_all();
   copies_cmd->add_option("--json", copies.json, "also write the rows to this file");
   copies_cmd->footer("Example: deputy bench copies --soc imaging --set host.maintenance_line=0");
+  deputy::tools::CiCommand ci;
+  auto* ci_cmd = app.add_subcommand("ci", "Run a suite of networks and SoCs and hold outputs, cycles, energy and traffic against a baseline");
+  ci_cmd->add_option("suite", ci.suite, "suite YAML (docs/ci.md)")->required();
+  ci_cmd->add_option("--baseline", ci.baseline, "what to hold the suite against (default: SUITE.baseline.json beside the suite)");
+  ci_cmd->add_flag("--update-baseline", ci.update, "write the baseline instead, when every case runs");
+  ci_cmd->add_option("--junit", ci.junit, "write JUnit XML to this file");
+  ci_cmd->add_option("--markdown", ci.markdown, "write a summary in markdown to this file");
+  ci_cmd->add_option("--set", ci.sets, "override one key of every case's SoC (repeatable)")->take_all();
+  ci_cmd->add_option("--jobs", ci.jobs, "worker processes; results do not depend on it")->check(CLI::Range(1, 256))->capture_default_str();
+  ci_cmd->add_option("--top", ci.top, "layers to name for each case")->check(CLI::Range(1, 100000))->capture_default_str();
+  ci_cmd->add_flag("--json", ci.json, "print JSON instead of tables");
+  ci_cmd->footer("Exit code 0: all as in the baseline; 1: something moved, or a case failed; 2: suite, baseline or command line cannot be used.\n"
+                 "Example: deputy ci configs/ci/wearable.yaml --junit ci.xml --markdown ci.md");
+
+  deputy::tools::ExploreCommand explore;
+  auto* explore_cmd = app.add_subcommand("explore", "Run networks on many variants of a SoC: Pareto front, sensitivity, bottlenecks");
+  explore_cmd->add_option("experiment", explore.experiment, "experiment YAML (docs/explore.md)")->required();
+  explore_cmd->add_option("--db", explore.db, "SQLite file of results, continued when it is there (default: EXPERIMENT.sqlite in the working folder)");
+  explore_cmd->add_option("--jobs", explore.jobs, "worker processes; results do not depend on it")->check(CLI::Range(1, 256))->capture_default_str();
+  explore_cmd->add_option("--method", explore.method, "instead of the experiment's")
+      ->check(CLI::IsMember({"grid", "random", "lhs", "nsga2", "nspso", "maco"}));
+  explore_cmd->add_option("--points", explore.points, "instead of the experiment's")->check(CLI::Range(1, 10000000));
+  explore_cmd->add_option("--seed", explore.seed, "instead of the experiment's")->check(CLI::Range(0, 2147483647));
+  explore_cmd->add_option("--engine", explore.engine, "where it runs: local, or slurm: a job array of shards that are merged afterwards")
+      ->check(CLI::IsMember({"local", "slurm"}))
+      ->capture_default_str();
+  explore_cmd->add_option("--shards", explore.shards, "tasks of the job array (default: --jobs)")->check(CLI::Range(1, 10000));
+  explore_cmd->add_option("--shard", explore.shard, "run only every N-th point from the I-th: I/N, I from 0");
+  explore_cmd->add_option("--merge", explore.merge, "result file to take over first (repeatable)");
+  explore_cmd->add_flag("--retry", explore.retry, "run points that crashed or hung again");
+  explore_cmd->add_option("--csv", explore.csv, "write every point to this file");
+  explore_cmd->add_flag("--json", explore.json, "print JSON: every point, front, sensitivity, bottlenecks");
+  explore_cmd->add_option("--top", explore.top, "points of the front in the table")->check(CLI::Range(0, 1000000))->capture_default_str();
+  explore_cmd->footer("Exit code 8: a point crashed, hung or failed; 5: every point was refused.\n"
+                      "Example: deputy explore configs/explore/quick.yaml --csv points.csv");
 
   deputy::tools::ValidateCommand validate;
   auto* validate_cmd = app.add_subcommand("validate", "Every number with an outside reference: ours, the error, the bound");
@@ -274,6 +311,17 @@ int main(int argc, char** argv) {
   validate_cmd->add_flag("--json", validate.json, "print JSON");
   validate_cmd->add_flag("--update", validate.update, "write the baseline and docs/validation");
   validate_cmd->footer("Exit code 8: a row departs from the baseline. Example: deputy validate --data models --update");
+
+  bool doctor_json = false;
+  auto* doctor_cmd = app.add_subcommand("doctor", "Check that this installation works: files, an inference, worker processes, result files");
+  doctor_cmd->add_flag("--json", doctor_json, "print JSON");
+
+  std::string shell;
+  auto* completion_cmd = app.add_subcommand("completion", "Print a completion script for a shell");
+  completion_cmd->add_option("shell", shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  completion_cmd->footer("Example: source <(deputy completion bash)");
+  auto* man_cmd = app.add_subcommand("man", "Print the man page of all this");
+  man_cmd->footer("Example: deputy man | man -l -");
 
   std::string reference_dir = "docs/reference", rtl_dir = "rtl/include";
   auto* reference_cmd = app.add_subcommand("reference", "Write the generated reference pages and SystemVerilog headers");
@@ -305,6 +353,14 @@ int main(int argc, char** argv) {
   if (*copies_cmd) return tools::copy_bench_command(common, copies);
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);
+  if (*doctor_cmd) return tools::doctor_command(doctor_json);
+  if (*completion_cmd || *man_cmd) {
+    const std::string text = *man_cmd ? tools::man_page(app, DEPUTY_VERSION) : shell == "bash" ? tools::bash_completion(app) : tools::zsh_completion(app);
+    fmt::print("{}", text);
+    return 0;
+  }
+  if (*ci_cmd) return tools::ci_command(ci);
+  if (*explore_cmd) return tools::explore_command(explore);
   if (*validate_cmd) return tools::validate_command(validate);
   return tools::reference_command(reference_dir, rtl_dir);
 }

@@ -1,0 +1,59 @@
+#include "tools/explore/metrics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace deputy::tools {
+namespace {
+
+#define VALUE(expression)                                                                                                  \
+  [](const Report& r, const Simulation& s, const soc::SocConfig& c, const AreaTable& a) -> double {                        \
+    (void)r, (void)s, (void)c, (void)a;                                                                                    \
+    return static_cast<double>(expression);                                                                                \
+  }
+constexpr std::array kMetrics = {
+    Metric{"latency", "ns", "first input copied in to last output copied out", Metric::Over::kSum, VALUE(r.latency_ns)},
+    Metric{"energy", "nJ", "of the inference, all components", Metric::Over::kSum, VALUE(r.power.inference_nj)},
+    Metric{"edp", "nJ*us", "energy times latency of each workload", Metric::Over::kSum,
+           VALUE(r.power.inference_nj * r.latency_ns / 1000)},
+    Metric{"area", "um2", "the area proxy", Metric::Over::kPoint, VALUE(area_um2(a, c))},
+    Metric{"sram", "bytes", "SRAM that the compiler uses for tensors and weights", Metric::Over::kMost,
+           VALUE(s.executable.fast_arena_bytes)},
+    Metric{"dram", "bytes", "feature maps and weights that the NPU moved from and to DRAM", Metric::Over::kSum,
+           VALUE(r.dram_map_bytes + r.dram_weight_bytes)},
+    Metric{"npu_cycles", "cycles", "first NPU job's start to the last one's end", Metric::Over::kSum, VALUE(r.npu_cycles)},
+    Metric{"peak_power", "mW", "highest over an interval of the power trace", Metric::Over::kMost, VALUE(r.power.peak_mw)},
+};
+#undef VALUE
+
+}  // namespace
+
+std::span<const Metric> metrics() { return kMetrics; }
+
+base::Result<const Metric*> find_metric(const std::string& name) {
+  std::string names;
+  for (const Metric& m : kMetrics) {
+    if (name == m.name) return &m;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", m.name);
+  }
+  return base::Error{base::ErrorKind::kConfig, "objectives", fmt::format("nothing is measured as '{}'", name), "use one of " + names};
+}
+
+std::map<std::string, double> measure(const Report& report, const Simulation& simulation, const soc::SocConfig& soc,
+                                      const AreaTable& area) {
+  std::map<std::string, double> out;
+  for (const Metric& m : kMetrics) out[m.name] = m.value(report, simulation, soc, area);
+  double all = 0;
+  std::map<std::string, double> bounds;
+  for (const OpReport& op : report.ops) {
+    // Own cycles are of the engine's clock.
+    const double mhz = op.engine == "npu" ? soc.npu.clock_mhz : soc.host.clock_mhz;
+    const double us = static_cast<double>(op.own_cycles) / mhz;
+    if (us > 0) bounds[op.bound.empty() ? "none" : op.bound] += us, all += us;
+  }
+  for (const auto& [word, us] : bounds) out["bound." + word] = us / all;
+  return out;
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,38 @@
+// What an exploration found: its points by objective, the best of them, what matters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "explore/pareto.h"
+#include "explore/sensitivity.h"
+#include "tools/explore/experiment.h"
+#include "tools/explore/sweep.h"
+
+namespace deputy::tools {
+
+/// The number that `objective` (NAME or NAME@WORKLOAD) has at a point whose runs are all ok.
+double objective_of(const Experiment& experiment, const PointResult& point, const std::string& objective);
+/// All of them; empty when a run is not ok.
+explore::Values objectives_of(const Experiment& experiment, const PointResult& point);
+
+struct ExploreResults {
+  const Experiment& experiment;
+  std::vector<PointResult> points;
+  std::vector<explore::Values> values;                     ///< by point
+  std::vector<std::size_t> front;                          ///< indices of points
+  std::vector<std::vector<explore::Sensitivity>> effects;  ///< by objective
+  std::map<std::string, std::map<std::string, double>> bounds;  ///< by workload: how often each bound took most of the time
+  std::map<std::string, std::size_t> statuses;
+};
+ExploreResults make_results(const Experiment& experiment, std::vector<PointResult> points);
+
+/// Tables: the front (at most `top` points), sensitivity, bounds, what went wrong.
+std::string results_text(const ExploreResults& results, int top);
+/// All points, one a line; the first line names the columns.
+std::string results_csv(const ExploreResults& results);
+std::string results_json(const ExploreResults& results);
+
+}  // namespace deputy::tools
