@@ -213,6 +213,8 @@ base::Status check_together(const SocConfig& c) {
     return bad("dram.row_bytes", "must be a power of two and hold at least one burst", "2048 is usual");
   if (!power_of_two(c.dram.banks)) return bad("dram.banks", "must be a power of two", "8 or 16 are usual");
   if (!power_of_two(c.host.cache_line_bytes)) return bad("host.cache_line_bytes", "must be a power of two", "32 or 64 are usual");
+  if (!power_of_two(c.dsp.tcm.banks)) return bad("dsp.tcm.banks", "must be a power of two", "32 serve a vector in one cycle");
+  if (!power_of_two(c.dsp.dma.bytes_per_cycle)) return bad("dsp.dma.bytes_per_cycle", "must be a power of two", "8 or 16 are usual");
   if (c.dram.trefi > 0 && c.dram.trefi <= c.dram.trfc)
     return bad("dram.trefi", "refresh would take all the time", "trefi must exceed trfc");
   return {};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/dsp_config.h"
 #include "arch/host_config.h"
 #include "arch/npu_config.h"
 #include "arch/silicon.h"
@@ -163,6 +164,7 @@ struct SocConfig {
   IommuConfig iommu;
   SensorConfig sensor;
   NpuParams npu;
+  arch::DspConfig dsp;
   arch::Silicon silicon;
   sim::EnergyTable energy;  ///< from the tables that the configuration names, then energy.* overrides
   RowSources energy_sources;  ///< of every row of `energy`
@@ -181,6 +183,7 @@ struct SocConfig {
     v(s.iommu, Field{.name = "iommu", .doc = "address translation of the engines' accesses"});
     v(s.sensor, Field{.name = "sensor", .doc = "camera or other source of frames"});
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
+    v(s.dsp, Field{.name = "dsp", .doc = "vector DSP (so far for deputy asm and deputy dsp)"});
     v(s.silicon, Field{.name = "silicon", .doc = "versions and faults of this NPU"});
     v(s.energy, Field{.name = "energy", .doc = "energy of each event"});
     v(s.power, Field{.name = "power", .doc = "voltage, clock and power gating"});

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace deputy::tools {
 
@@ -13,7 +14,14 @@ std::string list_stats();
 std::string list_registers();
 std::string list_instructions();
 
+std::string list_dsp_instructions();
+
 std::string executable_page();    ///< reference_executable.cpp
+std::string dsp_instructions_page(), dsp_kernels_page();  ///< reference_dsp.cpp
+
+// Pieces of Markdown.
+std::string markdown_row(const std::vector<std::string>& cells);
+std::string markdown_head(const std::vector<std::string>& titles);
 
 /// File name below docs/reference -> Markdown.
 std::map<std::string, std::string> reference_pages();

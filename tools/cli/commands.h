@@ -166,9 +166,23 @@ struct CopyBenchCommand {
   std::string json;  ///< file to write; empty: none
 };
 
+struct DspCommand {
+  std::string file;                     ///< .dsp, .dspx or, for `dsp`, the name of a kernel
+  std::string output;
+  std::vector<std::string> parameters;  ///< NAME=VALUE
+  std::vector<std::string> arguments;   ///< r1, r2, ...
+  std::vector<std::string> loads;       ///< ADDRESS=FILE
+  std::vector<std::string> dumps;       ///< ADDRESS:BYTES=FILE
+  std::uint64_t cycles = 1'000'000'000;
+  bool listing = false, trace = false;
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
+int disasm_dsp_command(const std::string& file);
+int asm_command(const CommonOptions& common, const DspCommand& command);
+int dsp_command(const CommonOptions& common, const DspCommand& command);
 int inspect_command(const CommonOptions& common, const std::string& model);
 /// Exit code 8 when the model breaks the NPU's quantisation contract.
 int check_command(const CommonOptions& common, const CheckCommand& options);

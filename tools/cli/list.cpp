@@ -41,6 +41,7 @@ int list_command(const std::string& what) {
                            : what == "stats"     ? list_stats()
                            : what == "registers" ? list_registers()
                            : what == "networks"  ? list_networks()
+                           : what == "dsp-instructions" ? list_dsp_instructions()
                                                  : list_instructions();
   fmt::print("{}", text);
   return 0;

@@ -126,9 +126,28 @@ int main(int argc, char** argv) {
   add_cache_options(compile_cmd, common);
 
   std::string disasm_file;
-  auto* disasm_cmd = app.add_subcommand("disasm", "Print the NPU programs of an executable or a model");
-  disasm_cmd->add_option("file", disasm_file, ".dexe or .tflite")->required();
+  auto* disasm_cmd = app.add_subcommand("disasm", "Print the NPU programs of an executable or a model, or a DSP program");
+  disasm_cmd->add_option("file", disasm_file, ".dexe, .tflite or .dspx")->required();
   add_compile_options(disasm_cmd, common);
+
+  deputy::tools::DspCommand dsp;
+  auto* asm_cmd = app.add_subcommand("asm", "Assemble a DSP program (docs/dsp.md)");
+  asm_cmd->add_option("file", dsp.file, ".dsp source")->required();
+  asm_cmd->add_option("-o,--output", dsp.output, "program to write (default: FILE.dspx)");
+  asm_cmd->add_flag("--listing", dsp.listing, "print the packets; without -o no program is written");
+  auto* dsp_cmd = app.add_subcommand("dsp", "Run a DSP program, or a kernel's cases, on the model alone");
+  dsp_cmd->add_option("program", dsp.file, ".dsp source, .dspx program, or the name of a kernel")->required();
+  dsp_cmd->add_option("--arg", dsp.arguments, "value of r1, then r2, ... (repeatable)");
+  dsp_cmd->add_option("--load", dsp.loads, "ADDRESS=FILE: put a file's bytes into the data memory (repeatable)");
+  dsp_cmd->add_option("--dump", dsp.dumps, "ADDRESS:BYTES=FILE: write data memory to a file afterwards (repeatable)");
+  dsp_cmd->add_option("--cycles", dsp.cycles, "cycles at most")->capture_default_str();
+  std::string trace_what;
+  dsp_cmd->add_option("--trace", trace_what, "dsp: print each packet with its cycle and its stalls")->check(CLI::IsMember({"dsp"}));
+  dsp_cmd->footer("Examples: deputy dsp fir --trace=dsp\n          deputy dsp mine.dsp --arg 0x1000 --load 0x1000=x.bin --dump 0x2000:256=y.bin");
+  for (auto* command : {asm_cmd, dsp_cmd}) {
+    add_soc_options(command, common);
+    command->add_option("--param", dsp.parameters, "NAME=VALUE for the source's .param NAME (repeatable)");
+  }
 
   std::string inspect_model;
   auto* inspect_cmd = app.add_subcommand("inspect", "Print graph, placement with reasons, and memory plan");
@@ -220,7 +239,7 @@ int main(int argc, char** argv) {
   auto* list_cmd = app.add_subcommand("list", "Print a table: ops, params, stats, registers, instructions or networks");
   list_cmd->add_option("what", what, "which table")
       ->required()
-      ->check(CLI::IsMember({"ops", "params", "stats", "registers", "instructions", "networks"}));
+      ->check(CLI::IsMember({"ops", "params", "stats", "registers", "instructions", "dsp-instructions", "networks"}));
 
   deputy::tools::NetworkCommand network;
   auto* network_cmd = app.add_subcommand("network", "Write one of the built-in networks as .tflite");
@@ -337,6 +356,10 @@ int main(int argc, char** argv) {
   namespace tools = deputy::tools;
   if (*run_cmd) return tools::run_command(common, run);
   if (*compile_cmd) return tools::compile_command(common, compile);
+  dsp.trace = trace_what == "dsp";
+  if (*asm_cmd) return tools::asm_command(common, dsp);
+  if (*dsp_cmd) return tools::dsp_command(common, dsp);
+  if (*disasm_cmd && disasm_file.ends_with(".dspx")) return tools::disasm_dsp_command(disasm_file);
   if (*disasm_cmd) return tools::disasm_command(common, disasm_file);
   if (*inspect_cmd) return tools::inspect_command(common, inspect_model);
   if (*contract_cmd) return tools::check_command(common, contract);

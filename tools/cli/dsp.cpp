@@ -1,0 +1,142 @@
+// deputy asm, deputy dsp, and deputy disasm of DSP programs
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "dsp_asm/assembler.h"
+#include "soc/soc_config.h"
+#include "tools/cli/common.h"
+#include "tools/dsp_run.h"
+#include "tools/files.h"
+#include "tools/table.h"
+
+namespace deputy::tools {
+namespace {
+
+base::Result<arch::DspConfig> dsp_config(const CommonOptions& common) {
+  DEPUTY_ASSIGN(const auto options, simulate_options(common));
+  return options.soc.dsp;
+}
+
+base::Result<std::int64_t> number(const std::string& text, const std::string& option) {
+  std::string_view digits = text;
+  const bool minus = digits.starts_with("-");
+  if (minus) digits.remove_prefix(1);
+  const bool hex = digits.starts_with("0x");
+  if (hex) digits.remove_prefix(2);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+  if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty())
+    return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is no number", text), "decimal or 0x..."};
+  return minus ? -value : value;
+}
+
+// "NAME=rest"
+base::Result<std::pair<std::string, std::string>> assignment(const std::string& text, const std::string& option) {
+  const auto at = text.find('=');
+  if (at == std::string::npos || at == 0) return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' has no '='", text), ""};
+  return std::pair{text.substr(0, at), text.substr(at + 1)};
+}
+
+base::Result<dsp_asm::Program> assemble_file(const DspCommand& command, const arch::DspConfig& config) {
+  dsp_asm::Options options{.latency = config.latency};
+  for (const auto& text : command.parameters) {
+    DEPUTY_ASSIGN(const auto pair, assignment(text, "--param"));
+    DEPUTY_ASSIGN(options.parameters[pair.first], number(pair.second, "--param"));
+  }
+  DEPUTY_ASSIGN(const auto bytes, read_file(command.file));
+  return dsp_asm::assemble({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, command.file, options);
+}
+
+base::Status assemble(const CommonOptions& common, const DspCommand& command) {
+  DEPUTY_ASSIGN(const auto config, dsp_config(common));
+  DEPUTY_ASSIGN(const auto program, assemble_file(command, config));
+  if (command.listing) {
+    fmt::print("{}", dsp_asm::disassemble(program.words));
+    if (command.output.empty()) return {};
+  }
+  std::string output = command.output;
+  if (output.empty()) output = std::filesystem::path(command.file).stem().string() + ".dspx";
+  const auto bytes = dsp_asm::write_program(program.words);
+  DEPUTY_TRY(write_file(output, bytes));
+  fmt::print("{}: {} words, {} labels\n", output, program.words.size(), program.labels.size());
+  return {};
+}
+
+void print_stats(const dsp_model::DspStats& stats) {
+  dsp_model::DspStats::fields(stats, [](const auto& value, const base::Field& f) {
+    if (value) fmt::print("  {:<18} {:>10}  {}\n", f.name, value, f.doc);
+  });
+}
+
+base::Status run_case_of(const DspCommand& command, const arch::DspConfig& config) {
+  bool found = false;
+  for (const auto& c : dsp_kernels::kernel_cases(1, dsp_kernels::Fill::kRandom)) {
+    if (c.kernel != command.file || (found && command.trace)) continue;
+    found = true;
+    DEPUTY_ASSIGN(const auto outcome, run_kernel_case(config, c, command.trace));
+    fmt::print("{}{}: {}: {} cycles for {} ({:.3f} each), equal to the reference\n", outcome.trace, c.kernel, c.what, outcome.stats.cycles,
+               fmt::format("{} {}s", c.outputs, c.unit), static_cast<double>(outcome.stats.cycles) / static_cast<double>(c.outputs));
+    print_stats(outcome.stats);
+  }
+  if (found) return {};
+  std::string names;
+  for (const auto& [name, text] : dsp_kernels::kernel_sources()) names += (names.empty() ? "" : ", ") + name;
+  return base::Error{base::ErrorKind::kUsage, command.file, "is neither a .dsp nor a .dspx file nor a kernel", "kernels: " + names};
+}
+
+base::Status run(const CommonOptions& common, const DspCommand& command) {
+  DEPUTY_ASSIGN(const auto config, dsp_config(common));
+  const bool source = command.file.ends_with(".dsp"), binary = command.file.ends_with(".dspx");
+  if (!source && !binary) return run_case_of(command, config);
+  DspRun run{.most_cycles = command.cycles, .trace = command.trace};
+  if (source) {
+    DEPUTY_ASSIGN(auto program, assemble_file(command, config));
+    run.words = std::move(program.words);
+  } else {
+    DEPUTY_ASSIGN(const auto bytes, read_file(command.file));
+    DEPUTY_ASSIGN(run.words, dsp_asm::read_program(bytes, command.file));
+  }
+  for (const auto& text : command.arguments) {
+    DEPUTY_ASSIGN(const auto value, number(text, "--arg"));
+    run.arguments.push_back(static_cast<std::uint32_t>(value));
+  }
+  for (const auto& text : command.loads) {
+    DEPUTY_ASSIGN(const auto pair, assignment(text, "--load"));
+    DEPUTY_ASSIGN(const auto at, number(pair.first, "--load"));
+    DEPUTY_ASSIGN(auto bytes, read_file(pair.second));
+    run.memory.push_back({static_cast<std::uint32_t>(at), std::move(bytes)});
+  }
+  DEPUTY_ASSIGN(const auto outcome, run_dsp(config, run));
+  fmt::print("{}", outcome.trace);
+  for (const std::uint32_t word : outcome.mail) fmt::print("mail 0x{:08x}\n", word);
+  for (const auto& text : command.dumps) {
+    DEPUTY_ASSIGN(const auto pair, assignment(text, "--dump"));
+    const auto colon = pair.first.find(':');
+    if (colon == std::string::npos) return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("'{}' has no ':'", pair.first), "ADDRESS:BYTES=FILE"};
+    DEPUTY_ASSIGN(const auto at, number(pair.first.substr(0, colon), "--dump"));
+    DEPUTY_ASSIGN(const auto count, number(pair.first.substr(colon + 1), "--dump"));
+    const auto size = static_cast<std::int64_t>(outcome.tcm.size());
+    if (at < 0 || count < 0 || at > size || count > size - at) return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("{} bytes at {} are not in the data memory", count, at), ""};
+    DEPUTY_TRY(write_file(pair.second, std::span(outcome.tcm).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(count))));
+  }
+  fmt::print("halted\n");
+  print_stats(outcome.stats);
+  return {};
+}
+
+base::Status disassemble(const std::string& file) {
+  DEPUTY_ASSIGN(const auto bytes, read_file(file));
+  DEPUTY_ASSIGN(const auto words, dsp_asm::read_program(bytes, file));
+  fmt::print("{}", dsp_asm::disassemble(words));
+  return {};
+}
+
+}  // namespace
+
+int asm_command(const CommonOptions& common, const DspCommand& command) { return finish(assemble(common, command)); }
+int dsp_command(const CommonOptions& common, const DspCommand& command) { return finish(run(common, command)); }
+int disasm_dsp_command(const std::string& file) { return finish(disassemble(file)); }
+
+}  // namespace deputy::tools
