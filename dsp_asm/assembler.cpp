@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/byte_io.h"
 #include "dsp_asm/operations.h"
 #include "dsp_asm/scheduler.h"
 
@@ -15,6 +16,7 @@ using arch::DspOp, arch::DspOpcode;
 
 constexpr std::size_t kMostStatements = 200000;
 constexpr int kMostNesting = 40;
+constexpr const char* kTooMuch = "the program grows without end";
 
 struct Item {
   Parsed parsed;
@@ -32,7 +34,7 @@ bool branches(const DspOp& op) {
   return info.latency == arch::DspLatency::kControl && op.code != DspOpcode::kSMtc;
 }
 
-// The body of a block: the lines up to its matching end, which `next` is moved behind.
+// What opens a block of lines, and what closes it.
 struct BlockName {
   std::string_view begin, end;
 };
@@ -40,9 +42,7 @@ constexpr BlockName kBlocks[] = {{".rep", ".endrep"}, {".macro", ".endm"}, {".if
 
 class Assembler {
  public:
-  Assembler(const std::string& file, const Options& options) : file_(file), options_(options) {
-    for (const auto& [name, value] : options.parameters) given_.insert({name, value});
-  }
+  Assembler(const std::string& file, const Options& options) : file_(file), options_(options) {}
 
   base::Result<Program> run(std::string_view text) {
     std::vector<Line> lines;
@@ -58,7 +58,7 @@ class Assembler {
     }
     DEPUTY_TRY(block(lines));
     if (scheduling_) return Cursor(schedule_line_, file_).error(".sched without .endsched");
-    for (const auto& [name, value] : given_)
+    for (const auto& [name, value] : options_.parameters)
       if (!taken_.count(name))
         return base::Error{base::ErrorKind::kInput, file_, fmt::format("there is no parameter '{}'", name), "parameters are what .param names"};
     return link();
@@ -66,6 +66,7 @@ class Assembler {
 
  private:
   base::Status block(const std::vector<Line>& lines) {
+    if (lines.empty()) return {};
     if (++depth_ > kMostNesting) return Cursor(lines.front(), file_).error("blocks and macros are nested too deeply");
     for (std::size_t next = 0; next < lines.size();) DEPUTY_TRY(statement(lines, next));
     --depth_;
@@ -74,7 +75,7 @@ class Assembler {
 
   // One line, or one block with its body.
   base::Status statement(const std::vector<Line>& lines, std::size_t& next) {
-    if (++statements_ > kMostStatements) return Cursor(lines[next], file_).error("the program grows without end");
+    if (++statements_ > kMostStatements) return Cursor(lines[next], file_).error(kTooMuch);
     Cursor raw(lines[next], file_);
     const std::string word = raw.name();
     if (word == ".macro") return define_macro(lines, next);
@@ -170,7 +171,7 @@ class Assembler {
       DEPUTY_TRY(cursor.expect_end());
       if (name == ".param") {
         if (!taken_.insert(symbol).second) return cursor.error_at(at, fmt::format("parameter '{}' is named twice", symbol));
-        if (const auto given = given_.find(symbol); given != given_.end()) value = given->second;
+        if (const auto given = options_.parameters.find(symbol); given != options_.parameters.end()) value = given->second;
       }
       symbols_.insert_or_assign(symbol, value);
       return {};
@@ -264,8 +265,11 @@ class Assembler {
     if (cursor.accept(",")) variable = cursor.name();
     DEPUTY_TRY(cursor.expect_end());
     if (count < 0 || count > 100000) return cursor.error(fmt::format("{} times", count), "0 to 100000");
+    const std::size_t open = next;
     DEPUTY_ASSIGN(const auto lines_of_body, body(lines, next));
     for (std::int64_t i = 0; i < count; ++i) {
+      // An empty body repeated costs time, too.
+      if (++statements_ > kMostStatements) return Cursor(lines[open], file_).error(kTooMuch);
       if (!variable.empty()) symbols_.insert_or_assign(variable, i);
       DEPUTY_TRY(block(lines_of_body));
     }
@@ -278,7 +282,7 @@ class Assembler {
     std::vector<Line> otherwise;
     DEPUTY_ASSIGN(const auto then, body(lines, next, &otherwise));
     const auto& chosen = value ? then : otherwise;
-    return chosen.empty() ? base::Status{} : block(chosen);
+    return block(chosen);
   }
 
   base::Status define_macro(const std::vector<Line>& lines, std::size_t& next) {
@@ -338,7 +342,7 @@ class Assembler {
       to.columns.push_back(from.columns.back());
       lines.push_back(std::move(to));
     }
-    return lines.empty() ? base::Status{} : block(lines);
+    return block(lines);
   }
 
   base::Result<Program> link() {
@@ -367,7 +371,6 @@ class Assembler {
 
   const std::string& file_;
   const Options& options_;
-  std::map<std::string, std::int64_t> given_;
   std::set<std::string> taken_;
   Symbols symbols_;
   Aliases aliases_;
@@ -381,7 +384,7 @@ class Assembler {
   int depth_ = 0;
 };
 
-constexpr std::uint8_t kMagic[4] = {'D', 'S', 'P', 'X'};
+constexpr std::uint32_t kMagic = 0x58505344;  // "DSPX"
 
 }  // namespace
 
@@ -390,28 +393,20 @@ base::Result<Program> assemble(std::string_view text, const std::string& name, c
 }
 
 std::vector<std::uint8_t> write_program(const std::vector<std::uint32_t>& words) {
-  std::vector<std::uint8_t> out(kMagic, kMagic + 4);
-  const auto put = [&](std::uint32_t word) {
-    for (int b = 0; b < 4; ++b) out.push_back(static_cast<std::uint8_t>(word >> (8 * b)));
-  };
-  put(arch::kDspIsaVersion);
-  put(static_cast<std::uint32_t>(words.size()));
-  for (const std::uint32_t word : words) put(word);
-  return out;
+  arch::ByteWriter out;
+  out.put(kMagic), out.put(std::uint32_t{arch::kDspIsaVersion}), out.put(words);
+  return std::move(out.bytes());
 }
 
 base::Result<std::vector<std::uint32_t>> read_program(const std::vector<std::uint8_t>& bytes, const std::string& name) {
   const auto bad = [&](std::string message) { return base::Error{base::ErrorKind::kInput, name, std::move(message), "deputy asm writes such files"}; };
-  const auto word = [&](std::size_t i) {
-    std::uint32_t out = 0;
-    for (std::size_t b = 0; b < 4; ++b) out |= std::uint32_t{bytes[4 * i + b]} << (8 * b);
-    return out;
-  };
-  if (bytes.size() < 12 || !std::equal(kMagic, kMagic + 4, bytes.begin())) return bad("this is no DSP program");
-  if (word(1) != arch::kDspIsaVersion) return bad(fmt::format("instruction set version {}, not {}", word(1), arch::kDspIsaVersion));
-  if (bytes.size() != 12 + 4 * std::size_t{word(2)}) return bad(fmt::format("{} bytes, but {} words are announced", bytes.size(), word(2)));
+  arch::ByteReader in(bytes);
+  if (in.get<std::uint32_t>() != kMagic || !in.ok()) return bad("this is no DSP program");
+  if (const auto version = in.get<std::uint32_t>(); version != arch::kDspIsaVersion) return bad(fmt::format("instruction set version {}, not {}", version, arch::kDspIsaVersion));
   std::vector<std::uint32_t> words;
-  for (std::size_t i = 3; i < bytes.size() / 4; ++i) words.push_back(word(i));
+  in.read(words, base::Field{.name = "words"});
+  if (!in.ok()) return bad(in.problem());
+  if (in.remaining() != 0) return bad(fmt::format("{} bytes follow the program", in.remaining()));
   return words;
 }
 

@@ -37,7 +37,7 @@ class Places {
       const bool simple = info.format == arch::DspFormat::kMem || info.format == arch::DspFormat::kMemP;
       const std::int64_t step = std::int64_t{op.imm} * op.size;
       place = {at_[op.a].root, at_[op.a].offset + (op.post ? 0 : step), op.size, simple && op.circular == 0};
-      if (op.post && op.circular == 0) {
+      if (op.post && op.circular == 0 && op.a != 0) {  // r0 stays 0
         const Place moved{at_[op.a].root, at_[op.a].offset + step, 0, true};
         forget_writes(op);
         at_[op.a] = moved;

@@ -16,7 +16,7 @@ struct Operator {
 };
 // Longer ones first, so that "<<" is not read as "<".
 constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 3}, {">=", 3}, {"==", 3}, {"!=", 3}, {"<", 3}, {">", 3},
-                                   {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},  {"&", 2},  {"^", 1}};
+                                   {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},  {"&", 2},  {"^", 1},  {"|", 0}};
 
 // Wraps, as unsigned arithmetic does; shifts and divisions that C++ leaves open are the caller's error.
 bool apply(std::string_view op, std::int64_t a, std::int64_t b, std::int64_t& out) {
@@ -32,6 +32,7 @@ bool apply(std::string_view op, std::int64_t a, std::int64_t b, std::int64_t& ou
     out = op == "<<" ? static_cast<std::int64_t>(ua << b) : a >> b;
   } else if (op == "&") out = a & b;
   else if (op == "^") out = a ^ b;
+  else if (op == "|") out = a | b;
   else if (op == "<") out = a < b;
   else if (op == ">") out = a > b;
   else if (op == "<=") out = a <= b;
@@ -82,7 +83,14 @@ base::Status Cursor::expect_end() {
 }
 
 base::Result<std::int64_t> Cursor::unary(const Symbols& symbols) {
+  // Every way down goes through here; an error ends the expression, so that only success must come up again.
   if (++depth_ > 100) return error("the expression is nested too deeply");
+  DEPUTY_ASSIGN(const std::int64_t value, operand(symbols));
+  --depth_;
+  return value;
+}
+
+base::Result<std::int64_t> Cursor::operand(const Symbols& symbols) {
   skip_blanks();
   const std::size_t start = at_;
   if (accept("-")) {
@@ -122,22 +130,18 @@ base::Result<std::int64_t> Cursor::unary(const Symbols& symbols) {
 
 base::Result<std::int64_t> Cursor::binary(const Symbols& symbols, int lowest) {
   DEPUTY_ASSIGN(std::int64_t left, unary(symbols));
-  --depth_;
   for (;;) {
     skip_blanks();
     const Operator* found = nullptr;
     for (const Operator& op : kOperators)
       if (!found && rest().starts_with(op.text)) found = &op;
-    const bool ored = !found && rest().starts_with("|") && !rest().starts_with("||");
-    const Operator oring{"|", 0};
-    if (ored) found = &oring;
-    if (!found || found->rank < lowest) return left;
+    // "||" joins operations.
+    if (!found || found->rank < lowest || rest().starts_with("||")) return left;
     const std::size_t at = at_;
     const std::string_view text = found->text;
     at_ += text.size();
     DEPUTY_ASSIGN(const std::int64_t right, binary(symbols, found->rank + 1));
-    if (text == "|") left |= right;
-    else if (!apply(text, left, right, left)) return error_at(at, fmt::format("{} {} {} has no value", left, text, right));
+    if (!apply(text, left, right, left)) return error_at(at, fmt::format("{} {} {} has no value", left, text, right));
   }
 }
 

@@ -47,6 +47,7 @@ class Cursor {
  private:
   base::Result<std::int64_t> binary(const Symbols& symbols, int lowest);
   base::Result<std::int64_t> unary(const Symbols& symbols);
+  base::Result<std::int64_t> operand(const Symbols& symbols);
 
   const Line& line_;
   const std::string& file_;

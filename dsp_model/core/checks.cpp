@@ -1,6 +1,5 @@
 // What can go wrong in a packet is found before any of it happens; and how often a bank is needed.
 #include <algorithm>
-#include <cstring>
 
 #include "dsp_model/core/core.h"
 
@@ -10,21 +9,13 @@ using arch::DspControl, arch::DspFault, arch::DspOp, arch::DspOpcode, arch::kDsp
 
 namespace {
 
-bool selected(const Machine& m, const DspOp& op, int byte) {
-  if (op.p == 0) return true;
-  return (m.x.m[static_cast<std::size_t>((op.p - 1) % arch::kDspMasks)].b[byte] != 0) == (op.p <= arch::kDspMasks);
-}
 bool is_indexed(DspOpcode code) { return code >= DspOpcode::kLVgathH; }
 
 // Calls f(address) for each element that a gather or scatter accesses.
 template <class F>
 void for_each_element(const Machine& m, const DspOp& op, F&& f) {
-  for (int i = 0; i < kDspVectorBytes; i += op.size) {
-    if (!selected(m, op, i)) continue;
-    std::uint32_t offset = 0;
-    std::memcpy(&offset, m.x.v[op.b].b + i, op.size);
-    f(m.x.r[op.a] + offset);
-  }
+  for (int i = 0; i < kDspVectorBytes; i += op.size)
+    if (selected(m, op, i)) f(element_address(m, op, i));
 }
 // The first and last byte that the predicate of a masked vector access selects; first > last: none.
 std::pair<int, int> selected_span(const Machine& m, const DspOp& op) {
@@ -84,7 +75,7 @@ DspFault DspCore::check_control(const DspOp& op) {
     }
     case DspOpcode::kSLoop:
     case DspOpcode::kSLoopi: {
-      // The packet's length is not known here; a loop's body begins after it.
+      // A loop's body begins after its packet.
       const std::uint32_t pc = m_.next, start = pc + packets_[pc].count, end = pc + static_cast<std::uint32_t>(op.imm);
       fault_detail_ = op.d;
       if (op.imm <= 0 || end <= start || end > words_.size()) return DspFault::kLoop;

@@ -32,7 +32,7 @@ std::uint32_t DspCore::read_control(DspControl which) {
     }
     case DspControl::kMailWaiting: return static_cast<std::uint32_t>(mail_in_.size());
     case DspControl::kMailRoom: return static_cast<std::uint32_t>(config_.mailbox_depth) - static_cast<std::uint32_t>(mail_out_.size());
-    case DspControl::kCycle: return static_cast<std::uint32_t>(cycle_);
+    case DspControl::kCycle: return static_cast<std::uint32_t>(stats_.cycles);
     default: return control(which);
   }
 }
@@ -52,7 +52,7 @@ void DspCore::write_control(DspControl which, std::uint32_t value) {
                            control(DspControl::kDmaTcm), control(DspControl::kDmaRowBytes), control(DspControl::kDmaRows),
                            control(DspControl::kDmaMemStride), control(DspControl::kDmaTcmStride)};
       m_.control[static_cast<std::size_t>(DspControl::kDmaStatus)] = 1;
-      dma_busy_ = true, dma_since_ = cycle_, signal_ = true;
+      dma_busy_ = true, dma_since_ = stats_.cycles, signal_ = true;
       break;
     default: reg = value;
   }

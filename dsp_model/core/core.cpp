@@ -53,7 +53,7 @@ void DspCore::start(std::uint32_t pc) {
   m_.tcm = tcm_;
   m_.next = pc;
   ready_.fill(0);
-  cycle_ = 0, stats_ = {};
+  stats_ = {};
   running_ = true, halt_ = signal_ = may_interrupt_ = looping_ = false;
   mail_in_.clear(), mail_out_.clear();
   host_interrupts_ = 0, dma_.reset(), dma_busy_ = false;
@@ -78,7 +78,7 @@ void DspCore::take_interrupt() {
   m_.control[static_cast<std::size_t>(DspControl::kInterrupts)] = 0;
   m_.next = m_.control[static_cast<std::size_t>(DspControl::kVector)];
   may_interrupt_ = false;
-  cycle_ += static_cast<std::uint64_t>(config_.latency.interrupt);
+  stats_.cycles += static_cast<std::uint64_t>(config_.latency.interrupt);
   stats_.stall_branch += static_cast<std::uint64_t>(config_.latency.interrupt);
 }
 
@@ -131,7 +131,7 @@ void DspCore::execute(const Packet& packet) {
 DspCore::Stop DspCore::run(std::uint64_t until) {
   if (!running_) return fault_ == DspFault::kNone ? Stop::kHalted : Stop::kFault;
   for (;;) {
-    if (cycle_ >= until) return Stop::kTime;
+    if (stats_.cycles >= until) return Stop::kTime;
     if (may_interrupt_) take_interrupt();
     const Packet* const packet = fetch();
     if (!packet) return stop(DspFault::kFetch, m_.next);
@@ -149,7 +149,7 @@ DspCore::Stop DspCore::run(std::uint64_t until) {
       if (fault != DspFault::kNone) return stop(fault, fault_detail_);
     }
 
-    std::uint64_t issue = cycle_;
+    std::uint64_t issue = stats_.cycles;
     int waited_for = -1;
     for (int i = 0; i < packet->read_count; ++i)
       if (ready_[packet->reads[i]] > issue) issue = ready_[packet->reads[i]], waited_for = packet->reads[i];
@@ -171,15 +171,15 @@ DspCore::Stop DspCore::run(std::uint64_t until) {
     const std::uint64_t branch = m_.taken ? static_cast<std::uint64_t>(config_.latency.branch) : 0;
     if (looping_ || packet->control) close_loops();
 
-    stats_.stall_operand += issue - cycle_;
+    stats_.stall_operand += issue - stats_.cycles;
     stats_.stall_bank += bank, stats_.stall_dma += dma, stats_.stall_branch += branch;
     ++stats_.packets, stats_.vector_operations += packet->vector_operations;
+    stats_.read_bytes += packet->read_bytes, stats_.written_bytes += packet->written_bytes;
     for (int s = 0; s < arch::kDspSlots; ++s) stats_.slots[static_cast<std::size_t>(s)] += packet->slots >> s & 1;
     if (trace_)
-      trace_({issue, m_.pc, static_cast<std::uint32_t>(issue - cycle_), static_cast<std::uint32_t>(bank),
+      trace_({issue, m_.pc, static_cast<std::uint32_t>(issue - stats_.cycles), static_cast<std::uint32_t>(bank),
               static_cast<std::uint32_t>(dma), static_cast<std::uint32_t>(branch), waited_for});
-    cycle_ = issue + 1 + bank + dma + branch;
-    stats_.cycles = cycle_;
+    stats_.cycles = issue + 1 + bank + dma + branch;
     if (halt_) {
       running_ = false;
       return Stop::kHalted;
@@ -192,9 +192,9 @@ DspCore::Stop DspCore::run(std::uint64_t until) {
 }
 
 void DspCore::idle_until(std::uint64_t cycle) {
-  if (cycle <= cycle_) return;
-  stats_.stall_idle += cycle - cycle_;
-  cycle_ = cycle, stats_.cycles = cycle;
+  if (cycle <= stats_.cycles) return;
+  stats_.stall_idle += cycle - stats_.cycles;
+  stats_.cycles = cycle;
 }
 
 }  // namespace deputy::dsp_model

@@ -22,6 +22,7 @@ namespace deputy::dsp_model {
 struct DspStats {
   std::uint64_t cycles = 0, packets = 0, vector_operations = 0;
   std::array<std::uint64_t, arch::kDspSlots> slots{};  ///< operations, by slot
+  std::uint64_t read_bytes = 0, written_bytes = 0;
   std::uint64_t stall_operand = 0, stall_bank = 0, stall_dma = 0, stall_branch = 0, stall_idle = 0;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
@@ -33,6 +34,8 @@ struct DspStats {
     v(s.slots[1], Field{.name = "slot_a", .doc = "vector ALU operations"});
     v(s.slots[2], Field{.name = "slot_m", .doc = "multiply-accumulate operations"});
     v(s.slots[3], Field{.name = "slot_l", .doc = "loads and stores"});
+    v(s.read_bytes, Field{.name = "read_bytes", .doc = "of the data memory, by loads", .unit = "bytes"});
+    v(s.written_bytes, Field{.name = "written_bytes", .doc = "of the data memory, by stores", .unit = "bytes"});
     v(s.stall_operand, Field{.name = "stall_operand", .doc = "waiting for results", .unit = "cycles"});
     v(s.stall_bank, Field{.name = "stall_bank", .doc = "bank conflicts within an access", .unit = "cycles"});
     v(s.stall_dma, Field{.name = "stall_dma", .doc = "data memory taken by the DMA channel", .unit = "cycles"});
@@ -81,7 +84,7 @@ class DspCore {
   Stop run(std::uint64_t until);
   /// Lets time pass without running, to where a waiting core goes on.
   void idle_until(std::uint64_t cycle);
-  std::uint64_t cycle() const { return cycle_; }
+  std::uint64_t cycle() const { return stats_.cycles; }
 
   Registers& registers() { return m_.x; }
   std::uint32_t control(arch::DspControl which) const { return m_.control[static_cast<std::size_t>(which)]; }
@@ -94,6 +97,8 @@ class DspCore {
 
   /// A word from the host; false when the mailbox is full.
   bool post(std::uint32_t word);
+  std::uint32_t mail_waiting() const { return static_cast<std::uint32_t>(mail_out_.size()); }
+  std::uint32_t mail_room() const { return static_cast<std::uint32_t>(config_.mailbox_depth) - static_cast<std::uint32_t>(mail_in_.size()); }
   /// The oldest word to the host.
   std::optional<std::uint32_t> collect();
   /// Makes events pending (kDspEvent...).
@@ -129,7 +134,6 @@ class DspCore {
   std::vector<Packet> packets_;
   Machine m_;
   std::array<std::uint64_t, arch::kDspRegisterIds> ready_{};
-  std::uint64_t cycle_ = 0;
   bool running_ = false, halt_ = false, signal_ = false, may_interrupt_ = false, looping_ = false;
   std::deque<std::uint32_t> mail_in_, mail_out_;
   std::uint32_t host_interrupts_ = 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "arch/dsp_isa.h"
@@ -63,5 +64,23 @@ struct Access {
   bool good = false;  ///< false: outside the circular buffer
 };
 Access access_of(const Machine& m, const arch::DspOp& op);
+
+/// Whether the predicate lets the operation touch byte `byte` of its vector.
+inline bool selected(const Machine& m, const arch::DspOp& op, int byte) {
+  if (op.p == 0) return true;
+  return (m.x.m[static_cast<std::size_t>((op.p - 1) % arch::kDspMasks)].b[byte] != 0) == (op.p <= arch::kDspMasks);
+}
+/// Where a gather or scatter goes with the element that begins at byte `byte` of its vectors.
+inline std::uint32_t element_address(const Machine& m, const arch::DspOp& op, int byte) {
+  std::uint32_t offset = 0;
+  if (op.size == 2) std::memcpy(&offset, m.x.v[op.b].b + byte, 2);
+  else std::memcpy(&offset, m.x.v[op.b].b + byte, 4);
+  return m.x.r[op.a] + offset;
+}
+inline std::uint32_t reverse_bits(std::uint32_t v) {
+  std::uint32_t out = 0;
+  for (int i = 0; i < 32; ++i) out |= (v >> i & 1) << (31 - i);
+  return out;
+}
 
 }  // namespace deputy::dsp_model

@@ -1,4 +1,4 @@
-// Loads and stores. Addresses were checked before (DspCore::check), so nothing here can leave the memory.
+// Loads and stores. Addresses were checked before (DspCore::check_memory), so nothing here can leave the memory.
 #include <cstring>
 
 #include "dsp_model/core/machine.h"
@@ -7,12 +7,6 @@ namespace deputy::dsp_model {
 namespace {
 
 using arch::DspControl, arch::DspOp, arch::DspOpcode, arch::kDspVectorBytes;
-
-std::uint32_t reverse_bits(std::uint32_t v) {
-  std::uint32_t out = 0;
-  for (int i = 0; i < 32; ++i) out |= (v >> i & 1) << (31 - i);
-  return out;
-}
 
 void advance(Machine& m, const DspOp& op, const Access& at) {
   if (op.post && op.a) m.x.r[op.a] = at.after;
@@ -71,10 +65,6 @@ void load_splat(Machine& m, const DspOp& op) {
   advance(m, op, at);
 }
 
-bool selected(const Machine& m, const DspOp& op, int byte) {
-  if (op.p == 0) return true;
-  return (m.x.m[static_cast<std::size_t>((op.p - 1) % arch::kDspMasks)].b[byte] != 0) == (op.p <= arch::kDspMasks);
-}
 void load_masked(Machine& m, const DspOp& op) {
   const Access at = access_of(m, op);
   for (int i = 0; i < kDspVectorBytes; ++i)
@@ -87,27 +77,16 @@ void store_masked(Machine& m, const DspOp& op) {
 }
 // An element takes part when the predicate selects its first byte.
 template <class T>
-std::uint32_t element_address(const Machine& m, const DspOp& op, int lane) {
-  using Offset = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
-  Offset offset;
-  std::memcpy(&offset, m.x.v[op.b].b + lane * static_cast<int>(sizeof(T)), sizeof offset);
-  return m.x.r[op.a] + offset;
-}
-template <class T>
 void gather(Machine& m, const DspOp& op) {
   Vec out = m.x.v[op.d];
-  for (int i = 0; i < kDspVectorBytes / static_cast<int>(sizeof(T)); ++i) {
-    if (!selected(m, op, i * static_cast<int>(sizeof(T)))) continue;
-    std::memcpy(out.b + i * sizeof(T), m.tcm.data() + element_address<T>(m, op, i), sizeof(T));
-  }
+  for (int i = 0; i < kDspVectorBytes; i += static_cast<int>(sizeof(T)))
+    if (selected(m, op, i)) std::memcpy(out.b + i, m.tcm.data() + element_address(m, op, i), sizeof(T));
   m.x.v[op.d] = out;
 }
 template <class T>
 void scatter(Machine& m, const DspOp& op) {
-  for (int i = 0; i < kDspVectorBytes / static_cast<int>(sizeof(T)); ++i) {
-    if (!selected(m, op, i * static_cast<int>(sizeof(T)))) continue;
-    std::memcpy(m.tcm.data() + element_address<T>(m, op, i), m.x.v[op.d].b + i * sizeof(T), sizeof(T));
-  }
+  for (int i = 0; i < kDspVectorBytes; i += static_cast<int>(sizeof(T)))
+    if (selected(m, op, i)) std::memcpy(m.tcm.data() + element_address(m, op, i), m.x.v[op.d].b + i, sizeof(T));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Packet {
   State state = State::kUnread;
   arch::DspDecodeFault fault = arch::DspDecodeFault::kNone;
   std::uint8_t count = 0, read_count = 0, write_count = 0, slots = 0, vector_operations = 0;
+  std::uint8_t read_bytes = 0, written_bytes = 0;  ///< of the data memory; a masked access counts whole
   bool memory = false;     ///< has a load or store: ops[memory_op]
   bool control = false;    ///< ops[control_op] changes the flow, touches control registers or may wait
   bool crossed = false;    ///< every order lets one see another's result: run on copies

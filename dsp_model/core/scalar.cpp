@@ -12,11 +12,6 @@ using arch::DspOp, arch::DspOpcode;
 std::int32_t saturate(std::int64_t v) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(v, INT32_MIN, INT32_MAX));
 }
-std::uint32_t reverse_bits(std::uint32_t v) {
-  std::uint32_t out = 0;
-  for (int i = 0; i < 32; ++i) out |= (v >> i & 1) << (31 - i);
-  return out;
-}
 std::uint32_t square_root(std::uint32_t v) {
   std::uint32_t root = 0;
   for (std::uint32_t bit = 1u << 15; bit; bit >>= 1)

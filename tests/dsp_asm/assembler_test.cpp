@@ -111,6 +111,17 @@ TEST_CASE("labels, packets, constants, repetition, macros and conditions") {
         "    0  movi r1, 22136\n    1  movhi r1, 4660\n    2  movi r2, -5\n    3  add r3, r1, r0\n    4  jr r31\n");
   CHECK(good(".param N 4\n movi r1, N\n", {.parameters = {{"N", 9}}}).words == good(" movi r1, 9\n").words);
   CHECK(good(" mtc clen2, r4\n mfc r5, mail_in\n").words.size() == 2);
+  CHECK(listing(" movi r1, 1 | 6 & 3 || vmov v1, v2\n") == "    0  movi r1, 3 || vmov v1, v2\n");
+  std::string empty = ".rep 1\n.endrep\n", chain = " movi r1, -1", deep = "1";
+  for (int i = 0; i < 30; ++i) empty = ".rep 1\n" + empty + ".endrep\n";
+  CHECK(good(empty).words.empty());
+  for (int i = 0; i < 300; ++i) chain += " + -(-1)";
+  CHECK(good(chain + "\n").words == good(" movi r1, 299\n").words);  // long, not deep
+  for (int i = 0; i < 5000; ++i) deep = (i % 2 ? "-" : "~(") + deep;
+  for (int i = 0; i < 2500; ++i) deep += ")";
+  CHECK(error_of(" movi r1, " + deep + "\n").find("nested too deeply") != std::string::npos);
+  for (int i = 0; i < 30; ++i) empty = ".rep 1\n" + empty + ".endrep\n";
+  CHECK(error_of(empty).find("nested too deeply") != std::string::npos);
 }
 
 TEST_CASE("errors name line and column") {
@@ -142,6 +153,7 @@ TEST_CASE("errors name line and column") {
       {" mtc bogus, r1\n", "t.dsp:1:6: 'bogus' is no control register"},
       {" ldw r1, [r2]+1%c7\n", "t.dsp:1:17: a circular buffer expected"},
       {".rep 100000\n.rep 100000\n.equ A 1\n.endrep\n.endrep\n", "the program grows without end"},
+      {".rep 100000\n.rep 100000\n.endrep\n.endrep\n", "t.dsp:2:1: the program grows without end"},
   };
   for (const auto& [text, message] : cases) {
     const std::string error = error_of(text);

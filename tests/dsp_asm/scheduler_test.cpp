@@ -19,7 +19,7 @@ std::string random_lines(std::mt19937_64& random, int count) {
   const auto n = [&](unsigned below) { return std::to_string(random() % below); };
   std::string text;
   for (int i = 0; i < count; ++i) {
-    switch (random() % 14) {
+    switch (random() % 16) {
       case 0: text += " vld v" + n(6) + ", [r" + std::to_string(1 + random() % 2) + " + " + n(6) + "]\n"; break;
       case 1: text += " vst v" + n(6) + ", [r" + std::to_string(1 + random() % 2) + " + " + n(6) + "]\n"; break;
       case 2: text += " vld v" + n(6) + ", [r1]+1\n"; break;
@@ -32,6 +32,8 @@ std::string random_lines(std::mt19937_64& random, int count) {
       case 9: text += " add r" + std::to_string(3 + random() % 3) + ", r4, r5\n"; break;
       case 10: text += " vredadd.h r" + std::to_string(3 + random() % 3) + ", v" + n(6) + "\n"; break;
       case 11: text += " stw r" + std::to_string(3 + random() % 3) + ", [r2 + " + n(60) + "]\n"; break;
+      case 13: text += " vst v" + n(6) + ", [r0]+1\n"; break;  // r0 stays where it is
+      case 14: text += " vld v" + n(6) + ", [r0 + " + n(2) + "]\n"; break;
       case 12: text += " ldw r" + std::to_string(3 + random() % 3) + ", [r1 + " + n(60) + "]\n"; break;
       default: text += " addi r1, r1, " + std::to_string(128 * (static_cast<int>(random() % 3) - 1)) + "\n"; break;
     }

@@ -175,6 +175,15 @@ TEST_CASE("mail, waiting and interrupts") {
   CHECK(interrupted.core.run(10000) == Stop::kHalted);
   CHECK(interrupted.core.registers().r[2] == 100);
   CHECK(interrupted.core.registers().r[3] == 5);
+
+  // A handler that faults at once: every cycle is accounted for all the same.
+  Rig lost(" movi r1, 50\n mtc vector, r1\n movi r1, 4\n mtc enable, r1\n movi r1, 1\n mtc interrupts, r1\na: jmp a\n");
+  CHECK(lost.core.run(40) == Stop::kTime);
+  lost.core.raise(arch::kDspEventHost);
+  CHECK(lost.core.run(1000) == Stop::kFault);
+  const dsp_model::DspStats& s = lost.core.stats();
+  CHECK(s.cycles == lost.core.cycle());
+  CHECK(s.cycles == s.packets + s.stall_operand + s.stall_bank + s.stall_dma + s.stall_branch + s.stall_idle);
 }
 
 TEST_CASE("the DMA channel is asked, runs beside the program and takes memory cycles") {
