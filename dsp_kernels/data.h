@@ -78,5 +78,6 @@ void add_image_cases(Source& source, Cases& cases);
 void add_mfcc_cases(Source& source, Cases& cases);
 void add_fft_cases(Source& source, Cases& cases);
 void add_matrix_cases(Source& source, Cases& cases);
+void add_ecg_cases(Source& source, Cases& cases);
 
 }  // namespace deputy::dsp_kernels
