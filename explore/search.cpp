@@ -21,7 +21,7 @@
 namespace deputy::explore {
 namespace {
 
-constexpr double kFailed = 1e300;  // worse than anything that was measured
+constexpr double kFailed = 1e14;  // worse than anything that was measured; larger ones have no neighbours for maco
 constexpr int kPatience = 60;      // generations without a new point
 
 /// What pagmo's copies of the problem share.

@@ -73,7 +73,8 @@ TEST_CASE("sensitivity of a function whose variance is known") {
   }
   std::vector<Point> points;
   std::vector<double> results;
-  for (const auto& genes : *space.grid()) {
+  const auto grid = *space.grid();
+  for (const auto& genes : grid) {
     points.push_back(*space.point(genes));
     results.push_back(3 * points.back().numbers[0] + points.back().numbers[1]);
   }

@@ -25,7 +25,7 @@ constexpr std::array kFileKeys = {"energy.file", "energy.dram_file", "host.file"
 
 // Rows of the tables behind a SoC that its effective configuration does not show.
 std::string tables_text(const soc::EnergyTables& tables) {
-  std::string out = fmt::format("{} {}\n", tables.node_nm, tables.volts);
+  std::string out = fmt::format("{} V\n", tables.volts);
   std::vector<base::ParamRow> rows;
   base::list_params("", tables.rows, rows);
   for (const auto& row : rows) out += row.key + "=" + row.value + "\n";
