@@ -47,7 +47,7 @@ TEST_CASE("bash completes commands, options, and values that an option can have"
   CHECK(completed("deputy run --effort \"\"", 3) == " fast full \n");
   CHECK(completed("deputy explore x.yaml --method n", 4) == " nsga2 nspso \n");
   CHECK_THAT(completed("deputy bench ra", 2), Contains(" ratios "));
-  CHECK(completed("deputy bench ratios --per", 3) == " --per-layer \n");
+  CHECK(completed("deputy bench ratios --per-", 3) == " --per-layer \n");
   CHECK(run_deputy({"completion", "fish"}).exit_code == 2);
 }
 
