@@ -56,7 +56,7 @@ std::string difference(const arch::TensorDesc& desc, const std::vector<std::uint
   if (desc.dtype != want.dtype || desc.shape != want.shape)
     return fmt::format("is {} {}, expected {} {}", dtype_name(desc.dtype), shape_text(desc.shape), dtype_name(want.dtype), shape_text(want.shape));
   if (got.size() != want.data.size()) return "has another size";
-  const bool real = want.dtype == DType::kFloat32 || want.dtype == DType::kFloat64 || want.dtype == DType::kFloat16;
+  const bool real = arch::is_real(want.dtype);
   const std::size_t width = dtype_size(want.dtype), count = got.size() / width;
   std::size_t unequal = 0;
   std::string first;
@@ -87,15 +87,13 @@ struct Outcome {
   bool unknown = false;
 };
 
-bool integral(DType type) { return type != DType::kFloat32 && type != DType::kFloat64 && type != DType::kFloat16; }
-
 enum class Variant : std::uint8_t { kPlain, kIntegersConstant, kOneInput };
 
 Outcome run_variant(const Case& c, Variant variant, const OnnxRunner& run) {
   Bindings bindings;
   std::vector<std::vector<std::uint8_t>> inputs;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
-    const bool constant = variant == Variant::kIntegersConstant ? integral(c.inputs[i].dtype) : variant == Variant::kOneInput && i > 0;
+    const bool constant = variant == Variant::kIntegersConstant ? !arch::is_real(c.inputs[i].dtype) : variant == Variant::kOneInput && i > 0;
     if (constant) {
       bindings.constants[c.input_names[i]] = c.inputs[i];
       continue;

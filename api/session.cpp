@@ -24,7 +24,7 @@ RunRecord run_record(const SessionImpl& session, const host_runtime::InferenceRe
   return out;
 }
 
-BufferRequirements requirements(const host_runtime::BufferRequirements& r) { 
+BufferRequirements requirements(const host_runtime::BufferRequirements& r) {
   return {r.bytes, r.alignment, r.kind, r.stride, r.cached};
 }
 

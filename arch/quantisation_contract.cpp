@@ -10,7 +10,6 @@ namespace deputy::arch {
 namespace {
 
 constexpr std::uint32_t kBytes = dtype_bit(DType::kInt8) | dtype_bit(DType::kUint8);
-constexpr std::uint32_t kEvery = (1u << kDTypeCount) - 1;
 constexpr std::uint32_t kSums = dtype_bit(DType::kInt32) | dtype_bit(DType::kInt64) |
                                 dtype_bit(DType::kFloat32) | dtype_bit(DType::kFloat16);
 constexpr float kLeast = std::numeric_limits<float>::min(), kMost = std::numeric_limits<float>::max();
@@ -27,9 +26,9 @@ constexpr QuantisationContract kRows[] = {
      127, 0, "constant, of the feature maps' type; a channel of scale 0 is a channel of zeros"},
     {kNpu, kBias, dtype_bit(DType::kInt32), Granularity::kPerTensorOrChannel, Symmetry::kSymmetric, 0,
      kMost, 0, 0, 1e-3f, "constant, one number for each output channel, or absent"},
-    {kCpu, kFeatureMap, kEvery, Granularity::kPerTensor, Symmetry::kAny, kLeast, kMost, kLowest, kHighest,
+    {kCpu, kFeatureMap, kEveryDType, Granularity::kPerTensor, Symmetry::kAny, kLeast, kMost, kLowest, kHighest,
      0, "kernels say which types they have; int16 maps have zero point 0 (16x8)"},
-    {kCpu, kWeights, kEvery, Granularity::kPerTensorOrChannel, Symmetry::kAny, 0, kMost, kLowest, kHighest,
+    {kCpu, kWeights, kEveryDType, Granularity::kPerTensorOrChannel, Symmetry::kAny, 0, kMost, kLowest, kHighest,
      0, "integer maps have integer weights"},
     {kCpu, kBias, kSums, Granularity::kPerTensorOrChannel, Symmetry::kSymmetric, 0, kMost, 0, 0,
      1e-3f, "int32 for 8-bit maps, int32 or int64 for 16-bit ones, floats for floats"},
@@ -64,7 +63,7 @@ std::string_view role_name(TensorRole role) {
 }
 
 std::string contract_text(const QuantisationContract& row) {
-  std::string out = row.types == kEvery ? "any type" : dtype_list(row.types);
+  std::string out = row.types == kEveryDType ? "any type" : dtype_list(row.types);
   out += row.granularity == Granularity::kPerTensor ? ", per tensor" : ", per tensor or output channel";
   if (row.symmetry == Symmetry::kSymmetric) out += ", symmetric";
   if (row.symmetry == Symmetry::kOneZeroPoint) out += ", one zero point";

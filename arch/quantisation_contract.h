@@ -45,6 +45,7 @@ std::span<const QuantisationContract> quantisation_contracts();
 const QuantisationContract& contract_of(ContractEngine engine, TensorRole role);
 
 constexpr std::uint32_t dtype_bit(DType type) { return 1u << static_cast<int>(type); }
+inline constexpr std::uint32_t kEveryDType = (1u << kDTypeCount) - 1;
 /// "int8 or uint8"
 std::string dtype_list(std::uint32_t types);
 

@@ -24,8 +24,6 @@ class Expression {
   /// kConfig when a name is unknown to `lookup`, or the result is no number (a division by zero, ...).
   base::Result<double> value(const Lookup& lookup) const;
 
-  const std::string& text() const { return text_; }
-
  private:
   friend class Parser;
   /// Of a stack machine, operands first.

@@ -138,8 +138,10 @@ base::Result<std::vector<Point>> search(const Space& space, std::size_t objectiv
     const auto& own = *problem.extract<Problem>();
     // Begins with a Latin hypercube, filled up evenly.
     DEPUTY_ASSIGN(auto first, draw_latin(space, size, options.seed));
-    DEPUTY_ASSIGN(const auto more, draw_random(space, size, options.seed + 1));
-    for (std::size_t i = 0; first.size() < size && !more.empty(); ++i) first.push_back(more[i % more.size()]);
+    if (first.size() < size) {
+      DEPUTY_ASSIGN(const auto more, draw_random(space, size, options.seed + 1));
+      for (std::size_t i = 0; first.size() < size && !more.empty(); ++i) first.push_back(more[i % more.size()]);
+    }
     if (first.size() < size)
       return base::Error{base::ErrorKind::kConfig, "constraints", "allow no point that was tried", "loosen them"};
     const auto values = state.values(first);

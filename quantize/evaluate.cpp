@@ -62,14 +62,15 @@ LayerNoise::LayerNoise(const Calibration& calibration, const Quantised& quantise
       float_(calibration.graph(), Numerics::kFp32),
       integer_(quantised.graph, numerics),
       signal_(calibration.graph().tensors.size(), 0),
-      noise_(signal_) {}
+      noise_(signal_),
+      of_(quantised.graph.tensors.size()) {
+  for (std::size_t t = 0; t < signal_.size(); ++t)
+    if (quantised_.twin[t] != kNoTensor && !calibration_.graph().tensors[t].constant)
+      of_[static_cast<std::size_t>(quantised_.twin[t])].push_back(t);
+}
 
 base::Status LayerNoise::add(std::span<const Bytes> inputs) {
   std::vector<std::vector<float>> expected(signal_.size());
-  std::vector<std::vector<std::size_t>> of(quantised_.graph.tensors.size());
-  for (std::size_t t = 0; t < signal_.size(); ++t)
-    if (quantised_.twin[t] != kNoTensor && !calibration_.graph().tensors[t].constant)
-      of[static_cast<std::size_t>(quantised_.twin[t])].push_back(t);
   const auto keep = [&](TensorId id, std::span<const std::uint8_t> bytes) -> base::Status {
     expected[static_cast<std::size_t>(id)] = reals(calibration_.graph().tensor(id).desc, bytes);
     return {};
@@ -77,9 +78,9 @@ base::Status LayerNoise::add(std::span<const Bytes> inputs) {
   const auto floats = float_.run(inputs, keep);
   if (!floats.ok()) return floats.error();
   const auto compare = [&](TensorId id, std::span<const std::uint8_t> bytes) -> base::Status {
-    if (of[static_cast<std::size_t>(id)].empty()) return {};
+    if (of_[static_cast<std::size_t>(id)].empty()) return {};
     const auto got = reals(quantised_.graph.tensor(id).desc, bytes);
-    for (const std::size_t t : of[static_cast<std::size_t>(id)])
+    for (const std::size_t t : of_[static_cast<std::size_t>(id)])
       for (std::size_t k = 0; k < got.size() && k < expected[t].size(); ++k) {
         const double s = static_cast<double>(expected[t][k]), d = s - static_cast<double>(got[k]);
         signal_[t] += s * s, noise_[t] += d * d;

@@ -31,6 +31,7 @@ class LayerNoise {
   const Quantised& quantised_;
   Executor float_, integer_;
   std::vector<double> signal_, noise_;
+  std::vector<std::vector<std::size_t>> of_;  // by integer tensor: the float ones it stands for
 };
 
 /// top1: share of samples whose largest output is the label. auc: area under the ROC curve of the

@@ -8,6 +8,7 @@
 #include "arch/onnx_node.h"
 #include "delegate/ops/constraint_table.h"
 #include "delegate/ops/copies.h"
+#include "delegate/ops/operands.h"
 #include "quantize/prepare.h"
 
 namespace deputy::quantize {
@@ -91,9 +92,7 @@ class Planner {
         return fmt::format("its result is {}", dtype_name(graph_.tensor(id).desc.dtype));
     for (const TensorId id : op.outputs)
       if (graph_.tensor(id).desc.elements() == 0) return "its result has no elements";
-    const bool weighted = op.kind == OpKind::CONV_2D || op.kind == OpKind::DEPTHWISE_CONV_2D ||
-                          op.kind == OpKind::FULLY_CONNECTED;
-    if (weighted && !is_weighted(graph_, op)) return "its weights are computed, or no floats";
+    if (delegate::is_weighted_kind(op.kind) && !is_weighted(graph_, op)) return "its weights are computed, or no floats";
     return "";
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arch/onnx_node.h"
+#include "delegate/ops/operands.h"
 
 namespace deputy::quantize {
 namespace {
@@ -118,9 +119,7 @@ TensorId add_floats(Graph& graph, std::string name, Shape shape, const std::vect
 }
 
 bool is_weighted(const Graph& graph, const Op& op) {
-  if (op.kind != OpKind::CONV_2D && op.kind != OpKind::DEPTHWISE_CONV_2D &&
-      op.kind != OpKind::FULLY_CONNECTED)
-    return false;
+  if (!delegate::is_weighted_kind(op.kind)) return false;
   const auto constant_floats = [&](std::size_t i) {
     const Tensor& t = graph.tensor(op.inputs[i]);
     return t.constant && t.desc.dtype == DType::kFloat32;
@@ -130,7 +129,7 @@ bool is_weighted(const Graph& graph, const Op& op) {
 }
 std::size_t weight_channels(const Graph& graph, const Op& op) {
   const Shape& w = graph.tensor(op.inputs[1]).desc.shape;
-  return static_cast<std::size_t>(op.kind == OpKind::DEPTHWISE_CONV_2D ? w[3] : w[0]);
+  return static_cast<std::size_t>(w[delegate::output_axis(op.kind)]);
 }
 std::size_t weight_channel(const Graph& graph, const Op& op, std::size_t index) {
   const std::size_t channels = weight_channels(graph, op);

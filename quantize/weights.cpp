@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "delegate/ops/operands.h"
 #include "quantize/prepare.h"
 
 namespace deputy::quantize {
@@ -122,7 +123,7 @@ base::Result<IntegerWeights> quantise_weights(const Graph& graph, const Op& op,
   Quantisation& quant = out.weights.desc.quant;
   for (std::size_t c = 0; c < (one ? 1 : channels); ++c)
     quant.scale.push_back(static_cast<float>(scale[c])), quant.zero_point.push_back(0);
-  quant.axis = quant.per_channel() && op.kind == OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
+  quant.axis = quant.per_channel() ? static_cast<std::int32_t>(delegate::output_axis(op.kind)) : 0;
   out.weights.data.resize(weights.size());
   const Taps seen(graph, op);
   std::vector<double> shift(channels, 0);

@@ -228,6 +228,18 @@ PowerOff collect_off(const sim::PowerGate& gate, std::uint64_t end_ps) {
   return out;
 }
 
+// Statistics that are sums over the NPU's jobs.
+constexpr std::pair<const char*, std::uint64_t npu_model::NpuJobRecord::*> kOfJobs[] = {
+    {"npu.job_cycles", &npu_model::NpuJobRecord::cycles},
+    {"npu.instructions", &npu_model::NpuJobRecord::instructions},
+    {"npu.mac_active_cycles", &npu_model::NpuJobRecord::mac_active_cycles},
+    {"npu.load_active_cycles", &npu_model::NpuJobRecord::load_active_cycles},
+    {"npu.store_active_cycles", &npu_model::NpuJobRecord::store_active_cycles},
+    {"npu.compute_active_cycles", &npu_model::NpuJobRecord::compute_active_cycles},
+    {"npu.stall_load_cycles", &npu_model::NpuJobRecord::stall_load_cycles},
+    {"npu.stall_store_cycles", &npu_model::NpuJobRecord::stall_store_cycles},
+};
+
 void collect(const Board& b, RunRecord& r) {
   if (b.config.power.npu.gating) r.power_off["npu"] = collect_off(b.npu.gate(), r.end_ps);
   if (b.config.power.sram.gating) r.power_off["sram"] = collect_off(b.sram.gate(), r.end_ps);
@@ -321,19 +333,12 @@ void collect(const Board& b, RunRecord& r) {
   n["dram.self_refresh_ps"] = ps(dram.state[4]);
   n["npu.scrubs"] = b.npu.scrubs();
   n["npu.jobs"] = r.npu_jobs.size();
-  for (const char* name : {"npu.job_cycles", "npu.instructions", "npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes", "npu.decoded_bytes",
-                           "npu.mac_active_cycles", "npu.load_active_cycles", "npu.store_active_cycles", "npu.compute_active_cycles",
-                           "npu.stall_load_cycles", "npu.stall_store_cycles"})
-    n[name] = 0;
-  for (const auto& job : r.npu_jobs) {
-    n["npu.job_cycles"] += job.cycles;
-    n["npu.instructions"] += job.instructions;
-    n["npu.mac_active_cycles"] += job.mac_active_cycles;
-    n["npu.load_active_cycles"] += job.load_active_cycles;
-    n["npu.store_active_cycles"] += job.store_active_cycles;
-    n["npu.compute_active_cycles"] += job.compute_active_cycles;
-    n["npu.stall_load_cycles"] += job.stall_load_cycles;
-    n["npu.stall_store_cycles"] += job.stall_store_cycles;
+  for (const auto& [name, member] : kOfJobs) {
+    std::uint64_t& sum = n[name] = 0;
+    for (const auto& job : r.npu_jobs) sum += job.*member;
+  }
+  for (const char* name : {"npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes", "npu.decoded_bytes"}) n[name] = 0;
+  for (const auto& job : r.npu_jobs)
     for (const auto& op : job.ops) {
       n["npu.macs"] += op.macs;
       n["npu.vec_results"] += op.vec_results;
@@ -341,7 +346,6 @@ void collect(const Board& b, RunRecord& r) {
       n["npu.spm_filled_bytes"] += op.load_bytes - op.stream_bytes + op.decoded_bytes;
       n["npu.decoded_bytes"] += op.decoded_bytes;
     }
-  }
 }
 
 }  // namespace

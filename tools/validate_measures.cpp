@@ -29,11 +29,15 @@ base::Result<Measured> cycles_of_bytes(ValidationRuns& runs, const AnchorRow& ro
   return Measured{static_cast<double>(report->npu_cycles), report->bounds.dram};
 }
 
-// Cycles on one SoC over those on another.
-base::Result<Measured> cycle_ratio(ValidationRuns& runs, const AnchorRow& row) {
+// A quantity on one SoC over that on another.
+template <class F>
+base::Result<Measured> ratio(ValidationRuns& runs, const AnchorRow& row, F of) {
   DEPUTY_ASSIGN(const auto report, runs.inference(row));
   DEPUTY_ASSIGN(const auto over, runs.over(row));
-  return Measured{static_cast<double>(report->npu_cycles) / static_cast<double>(over->npu_cycles), 0};
+  return Measured{of(*report) / of(*over), 0};
+}
+base::Result<Measured> cycle_ratio(ValidationRuns& runs, const AnchorRow& row) {
+  return ratio(runs, row, [](const Report& r) { return static_cast<double>(r.npu_cycles); });
 }
 
 base::Result<LayerComparison> layers_of(ValidationRuns& runs, const AnchorRow& row) {
@@ -71,9 +75,7 @@ base::Result<Measured> energy_uj(ValidationRuns& runs, const AnchorRow& row) {
 }
 
 base::Result<Measured> energy_ratio(ValidationRuns& runs, const AnchorRow& row) {
-  DEPUTY_ASSIGN(const auto report, runs.inference(row));
-  DEPUTY_ASSIGN(const auto over, runs.over(row));
-  return Measured{report->power.inference_nj / over->power.inference_nj, 0};
+  return ratio(runs, row, [](const Report& r) { return r.power.inference_nj; });
 }
 
 // A device of configs/dram with its controller, no board around it (docs/dram.md).

@@ -75,21 +75,21 @@ WorkerPool::~WorkerPool() {
   for (Worker& w : workers_) {
     if (w.process < 0) continue;
     if (w.job) kill(w.process, SIGKILL);
-    close(w.to);
+    close(w.socket);
     waitpid(w.process, nullptr, 0);
   }
 }
 
-void WorkerPool::serve(int from, int to) const noexcept {
+void WorkerPool::serve(int socket) const noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // who is killed takes the workers along
   std::string job;
-  for (std::uint64_t size; read_all(from, reinterpret_cast<char*>(&size), sizeof size);) {
+  for (std::uint64_t size; read_all(socket, reinterpret_cast<char*>(&size), sizeof size);) {
     job.resize(size);
-    if (!read_all(from, job.data(), size)) break;
+    if (!read_all(socket, job.data(), size)) break;
     limit(most_seconds_);
     const std::string answer = work_(job);
     limit(0);
-    if (!write_message(to, answer)) break;
+    if (!write_message(socket, answer)) break;
   }
   _exit(0);
 }
@@ -104,13 +104,13 @@ void WorkerPool::start(Worker& worker) {
   DEPUTY_CHECK(worker.process >= 0, "no worker process");
   if (worker.process == 0) {
     for (const Worker& other : workers_)
-      if (other.to >= 0 && &other != &worker) close(other.to);
+      if (other.socket >= 0 && &other != &worker) close(other.socket);
     close(ends[0]);
     if (getppid() != parent) _exit(0);
-    serve(ends[1], ends[1]);
+    serve(ends[1]);
   }
   close(ends[1]);
-  worker.to = worker.from = ends[0];
+  worker.socket = ends[0];
 }
 
 void WorkerPool::submit(std::size_t id, std::string job) { waiting_.push_back({id, std::move(job), false}); }
@@ -122,13 +122,13 @@ void WorkerPool::feed() {
     w.job = std::move(waiting_.front());
     waiting_.pop_front();
     ++running_;
-    (void)write_message(w.to, w.job->text);  // a worker that is gone is found by wait()
+    (void)write_message(w.socket, w.job->text);  // a worker that is gone is found by wait()
   }
 }
 
 std::optional<WorkerPool::Answer> WorkerPool::receive(Worker& worker) {
   char buffer[65536];
-  const ssize_t n = read(worker.from, buffer, sizeof buffer);
+  const ssize_t n = read(worker.socket, buffer, sizeof buffer);
   if (n < 0 && errno == EINTR) return std::nullopt;
   if (n <= 0) return bury(worker);
   worker.received.append(buffer, static_cast<std::size_t>(n));
@@ -141,7 +141,7 @@ std::optional<WorkerPool::Answer> WorkerPool::receive(Worker& worker) {
 }
 
 std::optional<WorkerPool::Answer> WorkerPool::bury(Worker& worker) {
-  close(worker.to);
+  close(worker.socket);
   int status = 0;
   waitpid(worker.process, &status, 0);
   Job job = std::move(*worker.job);
@@ -171,10 +171,10 @@ std::optional<WorkerPool::Answer> WorkerPool::wait() {
     feed();
     std::vector<pollfd> from;
     for (const Worker& w : workers_)
-      if (w.job) from.push_back({w.from, POLLIN, 0});
+      if (w.job) from.push_back({w.socket, POLLIN, 0});
     (void)poll(from.data(), from.size(), -1);
     for (Worker& w : workers_) {
-      const auto ready = [&](const pollfd& p) { return p.fd == w.from && p.revents != 0; };
+      const auto ready = [&](const pollfd& p) { return p.fd == w.socket && p.revents != 0; };
       if (!w.job || std::ranges::none_of(from, ready)) continue;
       if (auto answer = receive(w)) {
         feed();  // before the caller thinks about the answer

@@ -36,9 +36,10 @@ class WorkerPool {
   void submit(std::size_t id, std::string job);
   /// Blocks until a job is over, whichever is first; nothing when none is left.
   std::optional<Answer> wait();
-  std::size_t left() const { return waiting_.size() + running_; }
 
  private:
+  std::size_t left() const { return waiting_.size() + running_; }
+
   struct Job {
     std::size_t id = 0;
     std::string text;
@@ -46,12 +47,12 @@ class WorkerPool {
   };
   struct Worker {
     pid_t process = -1;
-    int to = -1, from = -1;
+    int socket = -1;
     std::optional<Job> job;
     std::string received;
   };
   void start(Worker& worker);
-  [[noreturn]] void serve(int from, int to) const noexcept;
+  [[noreturn]] void serve(int socket) const noexcept;
   void feed();
   std::optional<Answer> receive(Worker& worker);
   std::optional<Answer> bury(Worker& worker);

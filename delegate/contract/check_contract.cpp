@@ -49,13 +49,17 @@ Remedy remedy_of(const Graph& graph, const Op& op, Rule rule, const Tensor& tens
 
 }  // namespace
 
+bool crosses_floats(const Graph& graph, const Op& op) {
+  return (op.kind == arch::OpKind::QUANTIZE || op.kind == arch::OpKind::DEQUANTIZE) &&
+         graph.tensor(op.inputs[0]).desc.quant.present() != graph.tensor(op.outputs[0]).desc.quant.present();
+}
+
 std::vector<Mismatch> check_contract(const Graph& graph, std::size_t index, const CompileOptions& options) {
   std::vector<Mismatch> out;
   const Op& op = graph.ops[index];
   const OpRow* row = constraint_row(op.kind, TableEngine::kNpu);
   if (!row) return out;
-  // What brings floats into the integers is a conversion itself, and the CPU's.
-  if (op.kind == arch::OpKind::QUANTIZE && !graph.tensor(op.inputs[0]).desc.quant.present()) return out;
+  if (crosses_floats(graph, op)) return out;
   for (const Demand& demand : row->demands) {
     if (demand.rule == Rule::kElements) continue;
     const auto add = [&](TensorId id, std::string found) {

@@ -21,8 +21,11 @@ struct Mismatch {
   bool convertible = false;      ///< ContractPolicy::kConvert can mend it
 };
 
+/// Whether `op` leads from floats to integers or back: a conversion itself, and the CPU's.
+bool crosses_floats(const Graph& graph, const Op& op);
+
 /// Every mismatch of `op`; none for an operator that the NPU has no instruction for. Limits of shapes
-/// and operands are no part of the contract, and neither are QUANTIZEs of floats.
+/// and operands are no part of the contract, and neither is what crosses_floats().
 std::vector<Mismatch> check_contract(const Graph& graph, std::size_t op, const CompileOptions& options);
 /// Of all operators, in order.
 std::vector<Mismatch> check_contract(const Graph& graph, const CompileOptions& options);

@@ -15,12 +15,6 @@ namespace {
 
 using arch::OpKind;
 
-// The same numbers in a byte of the other signedness.
-Quantisation exchanged(Quantisation quant, DType to) {
-  for (std::int32_t& zero : quant.zero_point) zero += to == DType::kUint8 ? 128 : -128;
-  return quant;
-}
-
 class Converter {
  public:
   Converter(const Graph& graph, const CompileOptions& options) : options_(options) {
@@ -47,15 +41,15 @@ class Converter {
   };
 
   bool convert(const Op& op, std::size_t index, const std::vector<Mismatch>& mismatches) {
-    const Graph saved = out_.graph;
-    const auto known = converted_;
+    Graph& g = out_.graph;
+    const std::size_t tensors = g.tensors.size();
     Draft draft{op, {}, {}, {}};
     for (const Mismatch& m : mismatches)
       if (!mend(draft, m.rule)) {
-        out_.graph = saved, converted_ = known;
+        g.tensors.resize(tensors);
+        std::erase_if(converted_, [&](const auto& entry) { return static_cast<std::size_t>(entry.second) >= tensors; });
         return false;
       }
-    Graph& g = out_.graph;
     g.ops.insert(g.ops.end(), draft.before.begin(), draft.before.end());
     g.ops.push_back(std::move(draft.op));
     g.ops.insert(g.ops.end(), draft.after.begin(), draft.after.end());
@@ -75,15 +69,27 @@ class Converter {
     }
   }
 
-  TensorId add_tensor(const Tensor& like, const std::string& suffix, DType dtype, Quantisation quant) {
-    Tensor tensor;
-    tensor.desc = like.desc;
-    tensor.desc.name += suffix, tensor.desc.dtype = dtype, tensor.desc.quant = std::move(quant);
+  // A new tensor, under the name of the one it stands for.
+  TensorId add(Tensor tensor, const std::string& suffix) {
+    tensor.desc.name += suffix;
     out_.graph.tensors.push_back(std::move(tensor));
     return static_cast<TensorId>(out_.graph.tensors.size() - 1);
   }
+  // As `like`, but not constant.
+  TensorId add_computed(const Tensor& like, const std::string& suffix, DType dtype, Quantisation quant) {
+    Tensor tensor;
+    tensor.desc = like.desc;
+    tensor.desc.dtype = dtype, tensor.desc.quant = std::move(quant);
+    return add(std::move(tensor), suffix);
+  }
   Op quantize(const Op& serves, TensorId from, TensorId to) const {
     return {OpKind::QUANTIZE, {}, {from}, {to}, serves.source_index};
+  }
+  // That of the same numbers in bytes of the other signedness.
+  Quantisation other_quantisation(TensorId id) const {
+    Tensor tensor;
+    tensor.desc = out_.graph.tensor(id).desc;
+    return other_signedness(std::move(tensor)).desc.quant;
   }
   std::string name(TensorId id) const { return fmt::format("'{}'", out_.graph.tensor(id).desc.name); }
 
@@ -93,8 +99,8 @@ class Converter {
     const auto [it, fresh] = converted_.try_emplace(key, kNoTensor);
     if (!fresh) return it->second;
     const Tensor like = out_.graph.tensor(id);
-    const bool exact = exchanged(like.desc.quant, dtype) == quant && like.desc.dtype != dtype;
-    const TensorId to = add_tensor(like, fmt::format("/{}", dtype_name(dtype)), dtype, quant);
+    const bool exact = like.desc.dtype != dtype && other_quantisation(id) == quant;
+    const TensorId to = add_computed(like, fmt::format("/{}", dtype_name(dtype)), dtype, quant);
     it->second = to;
     d.before.push_back(quantize(d.op, id, to));
     d.texts.push_back(exact ? fmt::format("{} as {}: QUANTIZE before it, exact", name(id), dtype_name(dtype))
@@ -106,7 +112,7 @@ class Converter {
     const TensorId real = d.op.outputs[k];
     const Tensor like = out_.graph.tensor(real);
     d.texts.push_back(fmt::format("{} made with scale {:g}: QUANTIZE behind it, rounds", name(real), quant.scale[0]));
-    d.op.outputs[k] = add_tensor(like, "/as_made", dtype, std::move(quant));
+    d.op.outputs[k] = add_computed(like, "/as_made", dtype, std::move(quant));
     d.after.push_back(quantize(d.op, d.op.outputs[k], real));
   }
 
@@ -116,8 +122,7 @@ class Converter {
       if (out_.graph.tensor(id).desc.dtype != want) return false;
     for (TensorId& id : d.op.inputs) {
       if (!is_data(d.op, id) || out_.graph.tensor(id).desc.dtype == want) continue;
-      const Quantisation quant = exchanged(out_.graph.tensor(id).desc.quant, want);
-      id = read_as(d, id, want, quant);
+      id = read_as(d, id, want, other_quantisation(id));
     }
     return weights_type(d);
   }
@@ -149,25 +154,15 @@ class Converter {
     return true;
   }
 
-  // A constant with its bytes rewritten, for this operator alone.
-  TensorId rewritten(Tensor tensor, const std::string& suffix) {
-    tensor.desc.name += suffix;
-    out_.graph.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(out_.graph.tensors.size() - 1);
-  }
-
   bool weights_type(Draft& d) {
-    const bool weighted = d.op.kind == OpKind::CONV_2D || d.op.kind == OpKind::DEPTHWISE_CONV_2D ||
-                          d.op.kind == OpKind::FULLY_CONNECTED;
-    if (!weighted) return true;
+    if (!is_weighted_kind(d.op.kind)) return true;
     const DType want = out_.graph.tensor(d.op.inputs[0]).desc.dtype;
     Tensor w = out_.graph.tensor(d.op.inputs[1]);
     if (w.desc.dtype == want) return true;
     if (!w.constant || dtype_size(w.desc.dtype) != 1) return false;
-    for (std::uint8_t& byte : w.data) byte ^= 0x80;
-    w.desc.quant = exchanged(w.desc.quant, want), w.desc.dtype = want;
+    w = other_signedness(std::move(w));
     d.texts.push_back(fmt::format("'{}' as {}: rewritten, exact", w.desc.name, dtype_name(want)));
-    d.op.inputs[1] = rewritten(std::move(w), fmt::format("/{}", dtype_name(want)));
+    d.op.inputs[1] = add(std::move(w), fmt::format("/{}", dtype_name(want)));
     return true;
   }
 
@@ -199,7 +194,7 @@ class Converter {
     for (const std::int64_t v : numbers<std::int64_t>(b)) values.push_back(static_cast<double>(v));
     if (!store_int32(b, values)) return false;
     d.texts.push_back(fmt::format("'{}' as int32: rewritten, exact", b.desc.name));
-    d.op.inputs[2] = rewritten(std::move(b), "/int32");
+    d.op.inputs[2] = add(std::move(b), "/int32");
     return true;
   }
 
@@ -221,7 +216,7 @@ class Converter {
     b.desc.quant.axis = 0;
     if (!store_int32(b, values)) return false;
     d.texts.push_back(fmt::format("'{}' in steps of the product of the scales: rewritten, rounds", b.desc.name));
-    d.op.inputs[2] = rewritten(std::move(b), "/steps");
+    d.op.inputs[2] = add(std::move(b), "/steps");
     return true;
   }
 

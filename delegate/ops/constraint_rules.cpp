@@ -48,7 +48,7 @@ Detail zero_outside(const QuantisationContract& c, const Tensor& t) {
 }
 
 Detail other_type(const Query& q, const Tensor& t) {
-  return when(((q.row.types >> static_cast<int>(t.desc.dtype)) & 1) == 0,
+  return when((q.row.types & arch::dtype_bit(t.desc.dtype)) == 0,
               fmt::format("{} is {}", tensor_text(t), dtype_name(t.desc.dtype)));
 }
 
@@ -100,7 +100,7 @@ Detail bad_weight_quantisation(const Query& q, const Tensor& w) {
 
 Detail bad_bias(const Query& q, const Tensor& b) {
   if (!b.constant) return "the bias is computed at run time";
-  if (((contract(q, TensorRole::kBias).types >> static_cast<int>(b.desc.dtype)) & 1) == 0)
+  if ((contract(q, TensorRole::kBias).types & arch::dtype_bit(b.desc.dtype)) == 0)
     return fmt::format("the bias is {}", dtype_name(b.desc.dtype));
   const std::size_t axis = output_axis(q.op.kind);
   return when(axis >= rank(q.in(1)) || b.desc.elements() != dim(q.in(1), axis),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "delegate/ops/copies.h"
+#include "delegate/ops/operands.h"
 
 namespace deputy::delegate {
 namespace {
@@ -10,7 +11,6 @@ namespace {
 using arch::OpKind;
 using Demands = std::vector<Demand>;
 
-constexpr std::uint32_t kEvery = (1u << kDTypeCount) - 1;
 
 Demands operator+(Demands a, const Demands& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -77,14 +77,12 @@ std::vector<OpRow> make_table() {
     d.push_back({kTransfers, kMostTransfers});
     npu({kind}, bytes, d);
   }
-  npu({OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS}, kEvery,
+  npu({OpKind::RESHAPE, OpKind::SQUEEZE, OpKind::EXPAND_DIMS}, arch::kEveryDType,
       {{kSameQuantisation}, {kNotConstant}, {kSameBytes}});
 
   for (const OpKind kind : arch::all_ops()) {
-    const bool is_weighted = kind == OpKind::CONV_2D || kind == OpKind::DEPTHWISE_CONV_2D ||
-                             kind == OpKind::FULLY_CONNECTED;
-    rows.push_back(
-        {kind, TableEngine::kCpu, kEvery, is_weighted ? Demands{{kIntegerWeights}, {kBiasScale}} : Demands{}});
+    rows.push_back({kind, TableEngine::kCpu, arch::kEveryDType,
+                    is_weighted_kind(kind) ? Demands{{kIntegerWeights}, {kBiasScale}} : Demands{}});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const OpRow& a, const OpRow& b) { return a.kind < b.kind; });

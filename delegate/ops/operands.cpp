@@ -58,6 +58,14 @@ Quantisation signed_quantisation(const Tensor& t) {
   return q;
 }
 
+Tensor other_signedness(Tensor t) {
+  const bool to_signed = is_u8(t);
+  for (std::uint8_t& byte : t.data) byte ^= 0x80;
+  for (std::int32_t& zero : t.desc.quant.zero_point) zero += to_signed ? -128 : 128;
+  t.desc.dtype = to_signed ? DType::kInt8 : DType::kUint8;
+  return t;
+}
+
 std::vector<std::uint8_t> signed_bytes(const Tensor& t) {
   std::vector<std::uint8_t> out = t.data;
   if (is_u8(t))

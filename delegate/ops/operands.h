@@ -16,6 +16,11 @@ std::optional<std::vector<std::int64_t>> constant_ints(const Graph& graph, Tenso
 /// The inputs that carry feature maps (not weights, axes, shapes ...).
 std::vector<TensorId> data_inputs(const Op& op);
 
+/// Operators with weights and maybe a bias behind their feature map.
+inline bool is_weighted_kind(arch::OpKind kind) {
+  return kind == arch::OpKind::CONV_2D || kind == arch::OpKind::DEPTHWISE_CONV_2D ||
+         kind == arch::OpKind::FULLY_CONNECTED;
+}
 /// Along which dimension of a weighted operator's weights its output channels lie.
 inline std::size_t output_axis(arch::OpKind kind) {
   return kind == arch::OpKind::DEPTHWISE_CONV_2D ? 3 : 0;
@@ -29,6 +34,8 @@ inline bool is_u8(const Tensor& t) { return t.desc.dtype == DType::kUint8; }
 /// The quantisation that the NPU's datapath sees: an unsigned byte b counts as b - 128, so zero
 /// points move with it.
 Quantisation signed_quantisation(const Tensor& t);
+/// The same numbers in bytes of the other signedness; a constant's data follow.
+Tensor other_signedness(Tensor t);
 /// Constant 8-bit data as the datapath's signed bytes.
 std::vector<std::uint8_t> signed_bytes(const Tensor& t);
 

@@ -9,8 +9,6 @@ using arch::DspControl, arch::DspFault, arch::DspOp, arch::DspOpcode, arch::kDsp
 
 namespace {
 
-bool is_indexed(DspOpcode code) { return code >= DspOpcode::kLVgathH; }
-
 // Calls f(address) for each element that a gather or scatter accesses.
 template <class F>
 void for_each_element(const Machine& m, const DspOp& op, F&& f) {

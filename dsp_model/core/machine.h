@@ -65,6 +65,9 @@ struct Access {
 };
 Access access_of(const Machine& m, const arch::DspOp& op);
 
+/// Whether the operation gathers or scatters.
+inline bool is_indexed(arch::DspOpcode code) { return code >= arch::DspOpcode::kLVgathH; }
+
 /// Whether the predicate lets the operation touch byte `byte` of its vector.
 inline bool selected(const Machine& m, const arch::DspOp& op, int byte) {
   if (op.p == 0) return true;

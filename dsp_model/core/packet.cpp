@@ -73,8 +73,7 @@ void prepare(std::span<const std::uint32_t> words, std::size_t at, const arch::D
     packet.vector_operations += is_vector(op);
     if (op.slot == static_cast<int>(DspSlot::kL)) {
       packet.memory = true, packet.memory_op = static_cast<std::uint8_t>(i);
-      const bool indexed = op.code >= DspOpcode::kLVgathH;
-      const auto bytes = static_cast<std::uint8_t>(indexed ? arch::kDspVectorBytes : op.size);
+      const auto bytes = static_cast<std::uint8_t>(is_indexed(op.code) ? arch::kDspVectorBytes : op.size);
       (arch::dsp_op_info(op.code).role == arch::DspRole::kRead ? packet.written_bytes : packet.read_bytes) = bytes;
     }
     if (is_control(op.code)) packet.control = true, packet.control_op = static_cast<std::uint8_t>(i);

@@ -30,7 +30,6 @@ std::vector<std::string> findings(const CaseVerdict& c, int top) {
   if (c.structure) out.push_back("it has other layers than in the baseline");
   for (const MetricVerdict& m : c.metrics)
     if (m.moved) out.push_back(change(m));
-  if (c.good()) return out;
   const auto shown = std::min(c.layers.size(), static_cast<std::size_t>(top));
   for (std::size_t i = 0; i < shown; ++i) out.push_back("layer " + change(c.layers[i]));
   if (shown < c.layers.size()) out.push_back(fmt::format("and {} more layers", c.layers.size() - shown));

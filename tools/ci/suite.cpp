@@ -62,11 +62,8 @@ base::Result<CiResult> run_case(const CiCase& c, const std::vector<std::string>&
   CommonOptions common;
   common.soc = c.soc, common.sets = c.sets, common.effort = c.effort, common.engine = c.engine, common.numerics = c.numerics;
   common.sets.insert(common.sets.end(), sets.begin(), sets.end());
-  DEPUTY_ASSIGN(const auto options, [&] {
-    auto with = simulate_options(common, c.model);
-    if (with.ok()) with->seed = static_cast<std::uint64_t>(c.seed);
-    return with;
-  }());
+  DEPUTY_ASSIGN(auto options, simulate_options(common, c.model));
+  options.seed = static_cast<std::uint64_t>(c.seed);
   DEPUTY_ASSIGN(const auto graph, c.network.empty() ? load_model(c.model) : workloads::build_network(c.network));
   DEPUTY_ASSIGN(const auto inputs, load_inputs(graph, {}, options.seed));
   DEPUTY_ASSIGN(const auto simulation, simulate(graph, options, inputs));

@@ -34,6 +34,10 @@ struct CiSuite {
   std::string name;
   std::vector<CiCase> cases;
   std::map<std::string, double> tolerances;  ///< percent by metric; a metric that is not there: 0
+  double tolerance(const std::string& metric) const {
+    const auto it = tolerances.find(metric);
+    return it == tolerances.end() ? 0 : it->second;
+  }
 };
 
 /// What is compared: one number each.

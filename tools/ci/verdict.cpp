@@ -24,11 +24,7 @@ void judge_outputs(const CiResult& now, const CiResult& before, CaseVerdict& out
 void judge_layers(const CiSuite& suite, const CiResult& now, const CiResult& before, CaseVerdict& out) {
   const auto same = [](const CiLayer& a, const CiLayer& b) { return a.name == b.name && a.kind == b.kind; };
   out.structure = !std::ranges::equal(now.layers, before.layers, same);
-  const auto tolerance = [&](const char* metric) {
-    const auto it = suite.tolerances.find(metric);
-    return it == suite.tolerances.end() ? 0.0 : it->second;
-  };
-  const double cycles = tolerance("npu_cycles"), energy = tolerance("energy_nj"), bytes = tolerance("dram_bytes");
+  const double cycles = suite.tolerance("npu_cycles"), energy = suite.tolerance("energy_nj"), bytes = suite.tolerance("dram_bytes");
   for (std::size_t i = 0; i < std::min(now.layers.size(), before.layers.size()); ++i) {
     const CiLayer &n = now.layers[i], &b = before.layers[i];
     if (!same(n, b)) continue;
@@ -59,8 +55,7 @@ std::vector<CaseVerdict> judge(const CiSuite& suite, const CiResults& now, const
     } else {
       judge_outputs(result, before->second, verdict);
       for (const CiMetric& metric : ci_metrics()) {
-        const auto tolerance = suite.tolerances.find(metric.name);
-        MetricVerdict m{metric.name, 0, result.metrics.at(metric.name), tolerance == suite.tolerances.end() ? 0 : tolerance->second, false};
+        MetricVerdict m{metric.name, 0, result.metrics.at(metric.name), suite.tolerance(metric.name), false};
         const auto was = before->second.metrics.find(metric.name);
         m.before = was == before->second.metrics.end() ? 0 : was->second;
         m.moved = was == before->second.metrics.end() || beyond(m.before, m.now, m.tolerance);

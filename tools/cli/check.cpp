@@ -17,12 +17,6 @@ struct Standing {
   std::size_t keep = 0, convertible = 0, broken = 0, boundary = 0, no_instruction = 0, other_limit = 0;
 };
 
-bool quantises_floats(const delegate::Graph& graph, const delegate::Op& op) {
-  const auto integer = [&](delegate::TensorId id) { return graph.tensor(id).desc.quant.present(); };
-  return (op.kind == arch::OpKind::QUANTIZE || op.kind == arch::OpKind::DEQUANTIZE) &&
-         integer(op.inputs[0]) != integer(op.outputs[0]);
-}
-
 Standing standing(const delegate::Graph& graph, const delegate::CompileOptions& options,
                   const std::vector<delegate::Mismatch>& mismatches) {
   std::set<std::size_t> hit, stuck;
@@ -32,7 +26,7 @@ Standing standing(const delegate::Graph& graph, const delegate::CompileOptions& 
     if (stuck.contains(i)) ++out.broken;
     else if (hit.contains(i)) ++out.convertible;
     else if (!delegate::npu_refusal(graph, graph.ops[i], options)) ++out.keep;
-    else if (quantises_floats(graph, graph.ops[i])) ++out.boundary;
+    else if (delegate::crosses_floats(graph, graph.ops[i])) ++out.boundary;
     else if (delegate::constraint_row(graph.ops[i].kind, delegate::TableEngine::kNpu)) ++out.other_limit;
     else ++out.no_instruction;
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "explore/store.h"
@@ -30,7 +29,6 @@ Finding machine() {
 }
 
 Finding configurations() {
-  std::size_t count = 0;
   std::vector<fs::path> files;
   std::error_code ec;
   for (const auto& entry : fs::directory_iterator(fs::path(DEPUTY_CONFIG_DIR) / "soc", ec)) files.push_back(entry.path());
@@ -39,10 +37,9 @@ Finding configurations() {
   std::ranges::sort(files);
   for (const auto& file : files) {
     DEPUTY_TRY(soc::load_soc_config(file.string(), {}));
-    ++count;
   }
   DEPUTY_TRY(load_area("28nm"));
-  return fmt::format("{} SoCs in {}", count, DEPUTY_CONFIG_DIR);
+  return fmt::format("{} SoCs in {}", files.size(), DEPUTY_CONFIG_DIR);
 }
 
 // The smallest convolutional network, on the NPU and on the CPU: the same bytes by two ways.

@@ -30,10 +30,8 @@ base::Error usage(const char* where, std::string message, std::string remedy = "
   return {base::ErrorKind::kUsage, where, std::move(message), std::move(remedy)};
 }
 
-base::Result<quantize::Options> quantise_options(const CommonOptions& common,
-                                                 const QuantizeCommand& command) {
+quantize::Options quantise_options(const SimulateOptions& simulate, const QuantizeCommand& command) {
   quantize::Options out;
-  DEPUTY_ASSIGN(const auto simulate, simulate_options(common, command.output));
   out.engine = soc_compile_options(simulate.soc);
   out.engine.numerics = simulate.numerics;
   out.method = *quantize::range_method(command.method);
@@ -193,8 +191,9 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
                  "the ending says which format is written");
   if (command.labels.empty() != command.metric.empty())
     return usage("--labels", "--labels and --metric go together");
-  DEPUTY_ASSIGN(auto options, quantise_options(common, command));
-  DEPUTY_ASSIGN(const auto simulate, simulate_options(common, command.model));
+  // The rounding follows from the format that is written.
+  DEPUTY_ASSIGN(const auto simulate, simulate_options(common, command.output));
+  quantize::Options options = quantise_options(simulate, command);
   DEPUTY_ASSIGN(auto model, load_model_file(command.model, simulate.bindings));
   DEPUTY_TRY(quantize::check_float(model.graph));
   DEPUTY_ASSIGN(const auto samples, Samples::open(command.calib, model.graph));

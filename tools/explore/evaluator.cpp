@@ -120,7 +120,6 @@ base::Result<std::vector<std::uint8_t>> Evaluator::program(const Loaded& workloa
   parts.model_name = workload.name, parts.options = compile_options(options), parts.device = device;
   const std::string key = api::hex(api::compile_key(parts));
   if (const auto it = programs_.find(key); it != programs_.end()) return it->second;
-  ++compiles_;
   DEPUTY_ASSIGN(const auto executable, compile_graph(workload.graph, options, nullptr, nullptr));
   auto bytes = arch::write_executable(executable);
   program_bytes_ += bytes.size();

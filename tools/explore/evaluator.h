@@ -31,8 +31,6 @@ class Evaluator {
   static std::string encode(const Outcome& outcome);
   static Outcome decode(const std::string& text);
 
-  std::size_t compiles() const { return compiles_; }  ///< programs that run() had to compile
-
  private:
   struct Loaded {
     std::string name, digest;
@@ -53,7 +51,7 @@ class Evaluator {
   // Programs by what the compiler saw, the newest last. Points that differ in what it does not see share one.
   std::map<std::string, std::vector<std::uint8_t>> programs_;
   std::deque<std::string> order_;
-  std::size_t program_bytes_ = 0, compiles_ = 0;
+  std::size_t program_bytes_ = 0;
 };
 
 }  // namespace deputy::tools

@@ -6,26 +6,22 @@
 #include <cmath>
 #include <cstring>
 
+#include "delegate/ops/operands.h"
+
 namespace deputy::delegate::onnx_import {
 
 bool one_byte(DType type) { return type == DType::kInt8 || type == DType::kUint8; }
 
 TensorId weight_tensor(Lowering& l, const Weights& weights, const std::vector<int>& order, const Shape& shape, DType like) {
   const TensorId moved = l.get(weights.value, order);
-  arch::TensorDesc desc = l.graph.tensor(moved).desc;
-  std::vector<std::uint8_t> data = l.graph.tensor(moved).data;
-  desc.shape = shape;
+  Tensor out = l.graph.tensor(moved);
+  out.desc.shape = shape;
   if (weights.quant.present()) {
-    desc.quant = weights.quant;
-    if (desc.quant.per_channel()) desc.quant.axis = static_cast<std::int32_t>(std::find(order.begin(), order.end(), weights.quant.axis) - order.begin());
-    if (desc.dtype != like && one_byte(desc.dtype) && one_byte(like)) {  // uint8 and int8 differ by 128 in the number and in the zero point
-      const std::int32_t by = like == DType::kInt8 ? -128 : 128;
-      for (std::uint8_t& b : data) b ^= 0x80;
-      for (std::int32_t& z : desc.quant.zero_point) z += by;
-      desc.dtype = like;
-    }
+    Quantisation& quant = out.desc.quant = weights.quant;
+    if (quant.per_channel()) quant.axis = static_cast<std::int32_t>(std::find(order.begin(), order.end(), quant.axis) - order.begin());
+    if (out.desc.dtype != like && one_byte(out.desc.dtype) && one_byte(like)) out = other_signedness(std::move(out));
   }
-  return l.add_constant(std::move(desc), std::move(data));
+  return l.add_constant(std::move(out.desc), std::move(out.data));
 }
 
 std::optional<TensorId> integer_bias(Lowering& l, const Node& node, int value, const Quantisation& in, const Quantisation& weights,
