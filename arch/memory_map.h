@@ -25,10 +25,12 @@ inline constexpr MemoryRange kMemoryMap[] = {
     {"iommu", 0x40060000, 0x1000, "IOMMU registers"},
     {"ecc", 0x40070000, 0x1000, "error counters of the memory controllers"},
     {"sensor", 0x40080000, 0x1000, "a camera or other source of frames"},
+    {"dsp", 0x40090000, 0x1000, "DSP registers; on SoCs that have one"},
+    {"dsp.queue", 0x400A0000, 0x1000, "the DSP's queue manager"},
     {"dram", 0x80000000, 0x80000000, "external DRAM"},
 };
 inline constexpr const MemoryRange& kSramRange = kMemoryMap[0];
-inline constexpr const MemoryRange& kDramRange = kMemoryMap[10];
+inline constexpr const MemoryRange& kDramRange = kMemoryMap[12];
 inline constexpr std::uint64_t kSramBase = kSramRange.base;
 inline constexpr std::uint64_t kNpuBase = kMemoryMap[1].base;
 inline constexpr std::uint64_t kDmaBase = kMemoryMap[2].base;
@@ -39,14 +41,18 @@ inline constexpr std::uint64_t kSyncBase = kMemoryMap[6].base;
 inline constexpr std::uint64_t kIommuBase = kMemoryMap[7].base;
 inline constexpr std::uint64_t kEccBase = kMemoryMap[8].base;
 inline constexpr std::uint64_t kSensorBase = kMemoryMap[9].base;
+inline constexpr std::uint64_t kDspBase = kMemoryMap[10].base;
+inline constexpr std::uint64_t kDspQueueBase = kMemoryMap[11].base;
 inline constexpr std::uint64_t kDramBase = kDramRange.base;
 
 /// Interrupt lines into the controller.
-enum class IrqLine : std::uint32_t { kNpu = 0, kDma = 1, kNpuQueue = 2, kDmaQueue = 3, kSync = 4, kIommu = 5, kEcc = 6, kSensor = 7 };
+enum class IrqLine : std::uint32_t {
+  kNpu = 0, kDma = 1, kNpuQueue = 2, kDmaQueue = 3, kSync = 4, kIommu = 5, kEcc = 6, kSensor = 7, kDsp = 8, kDspQueue = 9
+};
 
 /// "npu", "dma.queue", ...; empty for a line that nothing drives.
 constexpr std::string_view irq_line_name(IrqLine line) {
-  constexpr std::string_view kNames[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor"};
+  constexpr std::string_view kNames[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor", "dsp", "dsp.queue"};
   const auto i = static_cast<std::size_t>(line);
   return i < std::size(kNames) ? kNames[i] : std::string_view{};
 }

@@ -33,4 +33,13 @@ inline std::uint64_t dma_progress_gap_ps(double clock_mhz, std::int32_t descript
   return static_cast<std::uint64_t>(descriptor_cycles) * period + 5 * chunk_ps;
 }
 
+/// A slice of a program (kDspSlice cycles, and a packet over them), or a fetch or transfer: two parts of it in flight.
+/// Programs that wait for mail or events longer than that hang.
+inline constexpr std::uint64_t kDspSlice = 2048;
+inline std::uint64_t dsp_progress_gap_ps(double clock_mhz, std::int32_t tcm_bytes, std::uint64_t chunk_ps, std::uint64_t clock_division) {
+  const auto period = static_cast<std::uint64_t>(std::llround(1e6 / clock_mhz));
+  const std::uint64_t scrub = static_cast<std::uint64_t>(tcm_bytes) / 128 + 1;
+  return (kDspSlice + 512 + scrub) * period * clock_division + 4 * chunk_ps;
+}
+
 }  // namespace deputy::arch

@@ -20,7 +20,7 @@ inline constexpr int kEntryWaits = 4, kEntrySignals = 2;
 
 enum class EntryKind : std::uint8_t {
   kFence = 0,  ///< waits and signals, no work
-  kJob = 1,    ///< NPU: a command stream at `address`; DMA: a descriptor chain
+  kJob = 1,    ///< NPU: a command stream at `address`; DMA: a descriptor chain; DSP: a list of commands (dsp_job.h)
 };
 
 /// A point on a timeline; unused when `used` is 0.
@@ -51,12 +51,12 @@ struct QueueEntry {
     v(s.irq, Field{.name = "irq", .doc = "1: set IRQ_STATUS of the ring when it has finished", .bits = 1});
     v(s.fail_fast, Field{.name = "fail_fast", .doc = "1: a fault fails the signals at once instead of halting the ring", .bits = 1});
     v(s.job, Field{.name = "job", .doc = "the driver's number of the job", .bits = 32});
-    v(s.bytes, Field{.name = "bytes", .doc = "length of the command stream", .unit = "bytes", .bits = 32});
-    v(s.address, Field{.name = "address", .doc = "command stream or first descriptor", .bits = 48});
+    v(s.bytes, Field{.name = "bytes", .doc = "length of the command stream or list", .unit = "bytes", .bits = 32});
+    v(s.address, Field{.name = "address", .doc = "command stream, list or first descriptor", .bits = 48});
     for (auto& point : s.wait) TimelinePoint::fields(point, v);
     for (auto& point : s.signal) TimelinePoint::fields(point, v);
-    for (auto& base : s.region_base) v(base, Field{.name = "region_base", .doc = "base of a region (NPU)", .bits = 48});
-    for (auto& bytes : s.region_bytes) v(bytes, Field{.name = "region_bytes", .doc = "its length (NPU)", .unit = "bytes", .bits = 32});
+    for (auto& base : s.region_base) v(base, Field{.name = "region_base", .doc = "base of a region (NPU, DSP)", .bits = 48});
+    for (auto& bytes : s.region_bytes) v(bytes, Field{.name = "region_bytes", .doc = "its length (NPU, DSP)", .unit = "bytes", .bits = 32});
   }
 };
 

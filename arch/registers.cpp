@@ -72,6 +72,7 @@ std::string_view iommu_initiator_text(IommuInitiator initiator) {
     case IommuInitiator::kNpuStore: return "npu.store";
     case IommuInitiator::kDmaRead: return "dma.read";
     case IommuInitiator::kDmaWrite: return "dma.write";
+    case IommuInitiator::kDsp: return "dsp.dma";
   }
   return "unknown initiator";
 }

@@ -189,7 +189,7 @@ inline constexpr std::uint32_t kTimelineCount = 16, kTimelineStride = 0x20;
 inline constexpr std::uint32_t kContexts = 8;
 
 /// FAULT[15:8]: the bus master whose transaction the IOMMU refused.
-enum class IommuInitiator : std::uint8_t { kNpuCommand = 0, kNpuLoad = 1, kNpuStore = 2, kDmaRead = 3, kDmaWrite = 4 };
+enum class IommuInitiator : std::uint8_t { kNpuCommand = 0, kNpuLoad = 1, kNpuStore = 2, kDmaRead = 3, kDmaWrite = 4, kDsp = 5 };
 std::string_view iommu_initiator_text(IommuInitiator initiator);
 // The memory controllers' error counters: bank 0 is SRAM, bank 1 DRAM. Counters stop at their largest value.
 #define DEPUTY_ECC_BANK_REGISTERS(X, N, O, MEMORY)                                                                 \

@@ -10,10 +10,13 @@ namespace deputy::sim {
 struct EnergyTable {
   double npu_mac_pj = 0, npu_vec_pj = 0, npu_spm_read_byte_pj = 0, npu_spm_write_byte_pj = 0, npu_decode_byte_pj = 0,
          npu_cycle_pj = 0, npu_wake_pj = 0;
+  double dsp_cycle_pj = 0, dsp_scalar_pj = 0, dsp_vector_pj = 0, dsp_mac_pj = 0, dsp_tcm_read_byte_pj = 0, dsp_tcm_write_byte_pj = 0,
+         dsp_wake_pj = 0;
   double sram_read_byte_pj = 0, sram_write_byte_pj = 0, sram_wake_pj = 0, noc_byte_pj = 0;
   double dram_read_byte_pj = 0, dram_write_byte_pj = 0, dram_activate_pj = 0;
   double host_cycle_pj = 0, host_wake_pj = 0;
   double npu_static_mw = 0, npu_gated_share = 0;
+  double dsp_static_mw = 0, dsp_gated_share = 0;
   double sram_static_mw_per_mib = 0, sram_retention_share = 0;
   double dram_static_mw = 0, dram_sleep_mw = 0;
   double host_static_mw = 0, host_sleep_share = 0;
@@ -34,6 +37,13 @@ struct EnergyTable {
     v(s.npu_decode_byte_pj, pj("npu_decode_byte_pj", "one byte that the weight decoder puts out"));
     v(s.npu_cycle_pj, pj("npu_cycle_pj", "clock tree and control for one cycle with the clock on"));
     v(s.npu_wake_pj, pj("npu_wake_pj", "switching the NPU's power on again"));
+    v(s.dsp_cycle_pj, pj("dsp_cycle_pj", "DSP: clock tree, fetch and control for one cycle of a job"));
+    v(s.dsp_scalar_pj, pj("dsp_scalar_pj", "one scalar operation"));
+    v(s.dsp_vector_pj, pj("dsp_vector_pj", "one operation of the vector ALU, 128 bytes"));
+    v(s.dsp_mac_pj, pj("dsp_mac_pj", "one operation of the multiply-accumulate slot, 128 bytes"));
+    v(s.dsp_tcm_read_byte_pj, pj("dsp_tcm_read_byte_pj", "one byte read in the DSP's data memory, by a load or to be stored"));
+    v(s.dsp_tcm_write_byte_pj, pj("dsp_tcm_write_byte_pj", "one byte written there"));
+    v(s.dsp_wake_pj, pj("dsp_wake_pj", "switching the DSP's power on again"));
     v(s.sram_read_byte_pj, pj("sram_read_byte_pj", "one byte read in the shared SRAM"));
     v(s.sram_write_byte_pj, pj("sram_write_byte_pj", "one byte written in the shared SRAM"));
     v(s.sram_wake_pj, pj("sram_wake_pj", "shared SRAM from retention to full voltage"));
@@ -45,6 +55,8 @@ struct EnergyTable {
     v(s.host_wake_pj, pj("host_wake_pj", "switching the CPU's power on again"));
     v(s.npu_static_mw, mw("npu_static_mw", "NPU leakage"));
     v(s.npu_gated_share, share("npu_gated_share", "what is left of it with the power off: switches, always-on cells"));
+    v(s.dsp_static_mw, mw("dsp_static_mw", "DSP leakage, its memories included"));
+    v(s.dsp_gated_share, share("dsp_gated_share", "what is left of it with the power off: switches, memories that keep their contents"));
     v(s.sram_static_mw_per_mib, mw("sram_static_mw_per_mib", "SRAM leakage per MiB"));
     v(s.sram_retention_share, share("sram_retention_share", "what is left of it in retention"));
     v(s.dram_static_mw, mw("dram_static_mw", "DRAM standby between accesses, while the SoC is awake"));

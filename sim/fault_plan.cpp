@@ -9,12 +9,12 @@
 namespace deputy::sim {
 namespace {
 
-constexpr const char* kMasters[] = {"npu.load", "npu.store", "npu.cmd", "npu.queue", "dma.read", "dma.write", "dma.queue"};
-constexpr const char* kFetchers[] = {"npu", "dma", "npu.queue", "dma.queue"};
-constexpr const char* kEngines[] = {"npu", "dma"};
+constexpr const char* kMasters[] = {"npu.load", "npu.store", "npu.cmd", "npu.queue", "dma.read", "dma.write", "dma.queue", "dsp.dma", "dsp.queue"};
+constexpr const char* kFetchers[] = {"npu", "dma", "npu.queue", "dma.queue", "dsp", "dsp.queue"};
+constexpr const char* kEngines[] = {"npu", "dma", "dsp"};
 constexpr const char* kNpu[] = {"npu"};
-constexpr const char* kLines[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor"};
-constexpr const char* kQueues[] = {"npu.queue", "dma.queue"};
+constexpr const char* kLines[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor", "dsp", "dsp.queue"};
+constexpr const char* kQueues[] = {"npu.queue", "dma.queue", "dsp.queue"};
 constexpr const char* kMemories[] = {"sram", "dram"};
 
 constexpr FaultKindInfo kKinds[] = {
@@ -22,7 +22,7 @@ constexpr FaultKindInfo kKinds[] = {
      "answered with an error; nothing moves"},
     {FaultKind::kStuckTransaction, "stuck_transaction", kMasters, "a transaction",
      "never answered: the channel stands still until its engine is reset"},
-    {FaultKind::kCommandParity, "command_parity", kFetchers, "a fetch: a bus transaction of commands (NPU), a descriptor (DMA), an entry (queues)",
+    {FaultKind::kCommandParity, "command_parity", kFetchers, "a fetch: a bus transaction of commands (NPU), a descriptor (DMA), a command list (DSP), an entry (queues)",
      "one bit flips on the way; the parity of its word is wrong"},
     {FaultKind::kParseError, "parse_error", kEngines, "a command or descriptor taken up",
      "the decoder finds no such opcode, or no such descriptor"},

@@ -102,6 +102,22 @@ void check_jobs(RunRecord& record) {
   compare(record, "NPU command bytes", commands, "jobs", bytes_of(record, "npu.cmd"), "port");
 }
 
+void check_dsp(RunRecord& record) {
+  std::uint64_t last = 0, moved = 0;
+  for (const auto& job : record.dsp_jobs) {
+    if (job.start_ps < last || job.end_ps < job.start_ps) record.imbalances.push_back("DSP jobs overlap or run backwards");
+    last = job.end_ps;
+    moved += job.list_bytes + job.program_bytes + job.loaded_bytes + job.stored_bytes;
+    const dsp_model::DspStats& s = job.programs;
+    compare(record, "DSP cycles", s.packets + s.stall_operand + s.stall_bank + s.stall_dma + s.stall_branch + s.stall_idle, "packets and stalls", s.cycles, "core");
+  }
+  if (last > record.end_ps) record.imbalances.push_back("a DSP job ends after the simulation");
+  if (record.dsp_job_unfinished) return;
+  for (const auto& job : record.dsp_jobs)
+    if (job.error != 0 || job.aborted) return;  // it leaves transfers that were not completed
+  compare(record, "DSP bytes moved", moved, "jobs", bytes_of(record, "dsp.dma"), "bus");
+}
+
 void check_busy(RunRecord& record) {
   std::uint64_t host = 0;
   for (const BusyInterval& i : record.busy["host"]) host += i.busy_ps;
@@ -118,19 +134,26 @@ void check_busy(RunRecord& record) {
     compare(record, "frame bytes", record.sensor_frame_bytes, "sensor", bytes_of(record, "sensor"), "bus");
 }
 
-// The NPU's power switch, from the times of its jobs: it was off between two that are far enough apart.
-void check_power(const SocConfig& config, RunRecord& record) {
-  const auto off = record.power_off.find("npu");
-  if (off == record.power_off.end() || record.npu_job_unfinished || count(record, "npu.scrubs") > 0) return;
-  const std::uint64_t idle = us_to_ps(config.power.npu.idle_us), wake = us_to_ps(config.power.npu.wake_us);
+// An engine's power switch, from the times of its jobs: it was off between two that are far enough apart. An NPU job begins
+// when it has power, a DSP job with the waiting for it.
+template <class Jobs>
+void check_gate(RunRecord& record, const char* engine, const GateConfig& gate, const Jobs& jobs, bool job_waits) {
+  const auto off = record.power_off.find(engine);
+  if (off == record.power_off.end() || count(record, (std::string(engine) + ".scrubs").c_str()) > 0) return;
+  const std::uint64_t idle = us_to_ps(gate.idle_us) + (job_waits ? 0 : us_to_ps(gate.wake_us));
   std::uint64_t last = 0;
   std::size_t gaps = 0;
-  for (const auto& job : record.npu_jobs) {
+  for (const auto& job : jobs) {
     if (job.aborted) return;  // it may have been stopped before it had power
-    gaps += job.start_ps - last > idle + wake;
+    gaps += job.start_ps - last > idle;
     last = job.end_ps;
   }
-  compare(record, "NPU wake-ups", off->second.wakes, "power switch", gaps, "jobs");
+  compare(record, std::string(engine) + " wake-ups", off->second.wakes, "power switch", gaps, "jobs");
+}
+
+void check_power(const SocConfig& config, RunRecord& record) {
+  if (!record.npu_job_unfinished) check_gate(record, "npu", config.power.npu, record.npu_jobs, false);
+  if (!record.dsp_job_unfinished) check_gate(record, "dsp", config.power.dsp, record.dsp_jobs, true);
 }
 
 // The full model: what was moved went in bursts, each burst found its row in one of three states, and time is the sum of the
@@ -180,6 +203,15 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
   events("npu.spm", "npu.spm_filled_bytes", "npu_spm_write_byte_pj", e.npu_spm_write_byte_pj);
   events("npu.decoder", "npu.decoded_bytes", "npu_decode_byte_pj", e.npu_decode_byte_pj);
   events("npu.ctrl", "npu.job_cycles", "npu_cycle_pj", e.npu_cycle_pj);
+  if (config.dsp.present) {
+    events("dsp.core", "dsp.job_cycles", "dsp_cycle_pj", e.dsp_cycle_pj);
+    events("dsp.core", "dsp.scalar_operations", "dsp_scalar_pj", e.dsp_scalar_pj);
+    events("dsp.vector", "dsp.vector_operations", "dsp_vector_pj", e.dsp_vector_pj);
+    events("dsp.vector", "dsp.mac_operations", "dsp_mac_pj", e.dsp_mac_pj);
+    events("dsp.tcm", "dsp.tcm_read_bytes", "dsp_tcm_read_byte_pj", e.dsp_tcm_read_byte_pj);
+    events("dsp.tcm", "dsp.tcm_written_bytes", "dsp_tcm_write_byte_pj", e.dsp_tcm_write_byte_pj);
+    block("dsp", "dsp_static_mw", "dsp_gated_share", e.dsp_static_mw, e.dsp_gated_share);
+  }
   events("sram", "sram.read_bytes", "sram_read_byte_pj", e.sram_read_byte_pj);
   events("sram", "sram.write_bytes", "sram_write_byte_pj", e.sram_write_byte_pj);
   events("noc", "noc.bytes", "noc_byte_pj", e.noc_byte_pj);
@@ -208,6 +240,7 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
 void check_books(const SocConfig& config, RunRecord& record) {
   check_traffic(record);
   check_jobs(record);
+  check_dsp(record);
   check_busy(record);
   check_power(config, record);
   check_dram(config, record);

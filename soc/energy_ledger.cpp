@@ -13,7 +13,7 @@ namespace {
 using Use = std::function<void(const EnergyPart&)>;
 
 const char* cause_of(std::string_view initiator) {
-  for (const char* engine : {"npu", "host", "dma", "sensor"})
+  for (const char* engine : {"npu", "host", "dma", "sensor", "dsp"})
     if (initiator.starts_with(engine)) return engine;
   return initiator == "iommu" ? "npu" : "other";
 }
@@ -56,6 +56,18 @@ class Ledger {
     if (commands == 0) fetch_rest();
   }
 
+  void dsp_jobs() {
+    for (const auto& job : record_.dsp_jobs) {
+      const Spent by{"dsp", kNoOp, job.start_ps, job.end_ps};
+      const auto n = [](std::uint64_t count) { return static_cast<double>(count); };
+      const dsp_model::DspStats& did = job.programs;
+      part("dsp.core", by, n(job.cycles) * rows_.dsp_cycle_pj + n(did.slots[0]) * rows_.dsp_scalar_pj);
+      part("dsp.vector", by, n(did.slots[1]) * rows_.dsp_vector_pj + n(did.slots[2]) * rows_.dsp_mac_pj);
+      part("dsp.tcm", by, n(did.read_bytes + job.stored_bytes) * rows_.dsp_tcm_read_byte_pj +
+                              n(did.written_bytes + job.loaded_bytes) * rows_.dsp_tcm_write_byte_pj);
+    }
+  }
+
   // What the bus moved for anybody but the operators of NPU jobs.
   void others() {
     for (const auto& [initiator, targets] : record_.noc_traffic) {
@@ -73,6 +85,7 @@ class Ledger {
 
   void leakage() {
     idle_power("npu.static", "npu", rows_.npu_static_mw, rows_.npu_gated_share);
+    if (config_.dsp.present) idle_power("dsp.static", "dsp", rows_.dsp_static_mw, rows_.dsp_gated_share);
     idle_power("sram.static", "sram", sram_static_mw(config_, rows_), rows_.sram_retention_share);
     idle_power("host.static", "host", rows_.host_static_mw, rows_.host_sleep_share);
     if (record_.dram_energy_nj.empty()) idle_power("dram.static", "dram", rows_.dram_static_mw, 1);
@@ -175,6 +188,7 @@ class Ledger {
 void each_energy_part(const SocConfig& config, const RunRecord& record, const Use& use) {
   Ledger ledger(config, record, use);
   ledger.jobs();
+  ledger.dsp_jobs();
   ledger.others();
   ledger.leakage();
   ledger.wakes();

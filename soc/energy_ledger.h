@@ -18,14 +18,14 @@ inline constexpr std::int64_t kNoOp = -1;
 /// Energy spent at constant power from `from_ps` to `to_ps`.
 struct EnergyPart {
   const char* component = "";   ///< as in RunRecord::energy_nj
-  const char* cause = "";       ///< who caused it: "npu", "host", "dma", "sensor"; "leakage" for what time alone costs, "wake" for power switches
+  const char* cause = "";       ///< who caused it: "npu", "host", "dma", "sensor", "dsp"; "leakage" for what time alone costs, "wake" for power switches
   std::int64_t op = kNoOp;      ///< the source operator whose NPU instructions caused it
   std::uint64_t from_ps = 0, to_ps = 0;
   double nj = 0;
 };
 
 /// Calls `use` for every part, in a fixed order. What an NPU operator's instructions did lies between its first start and last end;
-/// what host, DMA and sensor did, in their busy intervals. Activates follow the DRAM bytes of whoever moved them.
+/// what host, DMA, DSP and sensor did, in their busy intervals. Activates follow the DRAM bytes of whoever moved them.
 void each_energy_part(const SocConfig& config, const RunRecord& record, const std::function<void(const EnergyPart&)>& use);
 
 /// nJ of the part that fall into [from, to).

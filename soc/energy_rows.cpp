@@ -15,6 +15,8 @@ sim::EnergyTable effective_rows(const SocConfig& config) {
   e.npu_static_mw *= v;
   if (config.power.rail != "soc") return e;
   dynamic(e.sram_read_byte_pj, e.sram_write_byte_pj, e.sram_wake_pj, e.noc_byte_pj, e.host_cycle_pj, e.host_wake_pj);
+  dynamic(e.dsp_cycle_pj, e.dsp_scalar_pj, e.dsp_vector_pj, e.dsp_mac_pj, e.dsp_tcm_read_byte_pj, e.dsp_tcm_write_byte_pj, e.dsp_wake_pj);
+  e.dsp_static_mw *= v;
   e.sram_static_mw_per_mib *= v;
   e.host_static_mw *= v;
   return e;
@@ -29,6 +31,7 @@ std::uint64_t npu_period_ps(const SocConfig& config) { return static_cast<std::u
 std::tuple<const char*, double, std::uint64_t> wake_row(const SocConfig& config, const sim::EnergyTable& rows, const std::string& block) {
   if (block == "npu") return {"npu.wake", rows.npu_wake_pj, us_to_ps(config.power.npu.wake_us)};
   if (block == "sram") return {"sram.wake", rows.sram_wake_pj, us_to_ps(config.power.sram.wake_us)};
+  if (block == "dsp") return {"dsp.wake", rows.dsp_wake_pj, us_to_ps(config.power.dsp.wake_us)};
   DEPUTY_CHECK(block == "host", "a block without a power switch");
   return {"host.wake", rows.host_wake_pj, us_to_ps(config.power.host.wake_us)};
 }
@@ -60,10 +63,12 @@ std::vector<SleepPower> sleep_power(const SocConfig& config) {
   const auto block = [&](const char* name, double mw, double share, const GateConfig& gate) {
     return gate.gating ? SleepPower{name, mw, mw * share, us_to_ps(gate.idle_us)} : SleepPower{name, mw, mw, 0};
   };
-  return {block("npu", e.npu_static_mw, e.npu_gated_share, config.power.npu),
-          block("sram", sram_static_mw(config, e), e.sram_retention_share, config.power.sram),
-          block("host", e.host_static_mw, e.host_sleep_share, config.power.host),
-          {"dram", e.dram_static_mw, e.dram_sleep_mw, 0}};
+  std::vector<SleepPower> out = {block("npu", e.npu_static_mw, e.npu_gated_share, config.power.npu),
+                                 block("sram", sram_static_mw(config, e), e.sram_retention_share, config.power.sram),
+                                 block("host", e.host_static_mw, e.host_sleep_share, config.power.host),
+                                 {"dram", e.dram_static_mw, e.dram_sleep_mw, 0}};
+  if (config.dsp.present) out.push_back(block("dsp", e.dsp_static_mw, e.dsp_gated_share, config.power.dsp));
+  return out;
 }
 
 }  // namespace deputy::soc

@@ -43,19 +43,20 @@ struct PowerConfig {
   double reference_volts = 0, volts = 0;
   std::string rail = "soc", point = "none";
   bool clock_gating = true;
-  GateConfig npu, sram, host;
+  GateConfig npu, sram, host, dsp;
   double trace_us = 0;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
     v(s.reference_volts, Field{.name = "reference_volts", .doc = "voltage that the energy rows hold at; 0: the table's", .unit = "V", .min = 0, .max = 10});
     v(s.volts, Field{.name = "volts", .doc = "voltage of the rail; 0: reference_volts", .unit = "V", .min = 0, .max = 10});
-    v(s.rail, Field{.name = "rail", .doc = "what shares the NPU's rail and is clocked in proportion: soc (interconnect, SRAM, DMA, host) or npu (nothing)"});
+    v(s.rail, Field{.name = "rail", .doc = "what shares the NPU's rail and is clocked in proportion: soc (interconnect, SRAM, DMA, DSP, host) or npu (nothing)"});
     v(s.point, Field{.name = "point", .doc = "operating point, one of power.points, which sets volts and clocks; none: as given"});
     v(s.clock_gating, Field{.name = "clock_gating", .doc = "the NPU's clock stops between jobs"});
     v(s.npu, Field{.name = "npu", .doc = "power switch of the NPU"});
     v(s.sram, Field{.name = "sram", .doc = "retention of the shared SRAM"});
     v(s.host, Field{.name = "host", .doc = "power switch of the CPU"});
+    v(s.dsp, Field{.name = "dsp", .doc = "power switch of the DSP"});
     v(s.trace_us, Field{.name = "trace_us", .doc = "interval of power over time; 0: a hundredth of the run", .unit = "us", .min = 0, .max = 1e9});
   }
 };

@@ -12,7 +12,7 @@ std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c) {
   const auto n = [](auto v) { return static_cast<std::uint64_t>(v); };
   const std::uint64_t bytes = std::min<std::uint64_t>(
       4096, std::max({n(c.npu.dma.chunk_bytes), n(c.npu.ctrl.fetch_bytes), n(c.dma.chunk_bytes), n(c.host.chunk_bytes),
-                                       n(c.sensor.chunk_bytes), n(256)}));
+                                       n(c.sensor.chunk_bytes), c.dsp.present ? n(c.dsp.dma.chunk_bytes) : 0, n(256)}));
   const std::uint64_t cycle = sim::Clock(c.noc.clock_mhz).period_ps();
   const std::uint64_t beats = (bytes / n(c.noc.width_bytes) + bytes / n(c.sram.width_bytes) + 2) * cycle;
   // Every burst of a chunk in the worst state of its bank, and a refresh before it.
@@ -36,7 +36,8 @@ std::optional<std::uint64_t> longest_chunk_ps(const SocConfig& c) {
   // A full window first waits for its oldest, which waited as long.
   // Whoever finds its block or the SRAM without power waits for that once more.
   const auto wake = [](const GateConfig& g) { return g.gating ? static_cast<std::uint64_t>(g.wake_us * 1e6) + 1 : 0; };
-  return 2 * (kBusMasters * service + queued + latency + service) + wake(c.power.npu) + wake(c.power.sram);
+  const std::uint64_t masters = kBusMasters + (c.dsp.present ? kDspBusMasters : 0);
+  return 2 * (masters * service + queued + latency + service) + wake(c.power.npu) + wake(c.power.sram) + (c.dsp.present ? wake(c.power.dsp) : 0);
 }
 
 std::optional<std::uint64_t> longest_translated_ps(const SocConfig& c) {
@@ -44,7 +45,8 @@ std::optional<std::uint64_t> longest_translated_ps(const SocConfig& c) {
   const auto chunk = longest_chunk_ps(c);
   if (!chunk) return std::nullopt;
   const std::uint64_t look_up = static_cast<std::uint64_t>(c.iommu.hit_cycles) * sim::Clock(c.noc.clock_mhz).period_ps();
-  return *chunk * (1 + kTranslatedMasters * kReads * kAgain) + look_up;
+  const std::uint64_t masters = kTranslatedMasters + (c.dsp.present ? kDspTranslatedMasters : 0);
+  return *chunk * (1 + masters * kReads * kAgain) + look_up;
 }
 
 }  // namespace deputy::soc

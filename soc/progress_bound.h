@@ -10,6 +10,8 @@ namespace deputy::soc {
 
 /// Bus masters of the board, and those of them behind the IOMMU: the platform checks that it has so many.
 inline constexpr std::uint64_t kBusMasters = 11, kTranslatedMasters = 6;
+/// Those that a DSP adds.
+inline constexpr std::uint64_t kDspBusMasters = 2, kDspTranslatedMasters = 1;
 
 /// The longest a transaction takes from issue to completion when all bus masters compete for one memory; nullopt where
 /// arbitration by priority lets others go first without end.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dsp_model/dsp_record.h"
 #include "npu_model/npu_record.h"
 #include "sim/fault_injector.h"
 #include "soc/busy_log.h"
@@ -37,6 +38,7 @@ struct PowerOff {
   }
 };
 
+using dsp_model::DspJobRecord;
 using npu_model::NpuJobRecord;
 using npu_model::NpuOpRecord;
 
@@ -46,7 +48,7 @@ struct RunRecord {
   double sim_wall_ms = 0;                  ///< wall time of the simulation alone; the only non-deterministic field
   std::uint64_t host_cycles = 0;           ///< cycles the CPU was busy (not waiting)
   std::uint64_t npu_clock_khz = 0, host_clock_khz = 0;
-  /// "host", "npu", "dma", "sensor" -> when it worked, in order; what the CPU did in threads at once overlaps nothing.
+  /// "host", "npu", "dma", "sensor", "dsp" -> when it worked, in order; what the CPU did in threads at once overlaps nothing.
   std::map<std::string, std::vector<BusyInterval>> busy;
   std::uint64_t host_busy_ps = 0;
   std::vector<std::uint64_t> sensor_ready_ps;  ///< when each frame was in memory
@@ -54,6 +56,8 @@ struct RunRecord {
   bool sensor_unfinished = false;              ///< a frame was cut short, or is being written
   std::uint64_t interrupts = 0, register_reads = 0, register_writes = 0;
   std::vector<NpuJobRecord> npu_jobs;       ///< that have ended
+  std::vector<DspJobRecord> dsp_jobs;       ///< that have ended
+  bool dsp_job_unfinished = false;
   bool npu_job_unfinished = false;          ///< the run ended while another was on the engine
   /// "npu.load", "npu.store", "npu.cmd", "dma", "host" -> "sram", "dram" -> count. Counted three times, at
   /// the initiator, at the interconnect and at the memory; the books (below) compare them.
@@ -65,7 +69,7 @@ struct RunRecord {
   /// Energy that the DRAM model has booked itself, by component of its own ("dram.read", "dram.standby", ...); those that name a
   /// state (static, background, standby, refresh, sleep, power_down) go by time, the others with bytes. Empty: the table's rows.
   std::map<std::string, double> dram_energy_nj;
-  std::map<std::string, PowerOff> power_off;  ///< "npu", "sram", "host", if they are switched off when idle
+  std::map<std::string, PowerOff> power_off;  ///< "npu", "sram", "host", "dsp", if they are switched off when idle
   std::map<std::string, std::uint64_t> counters;  ///< every raw event count, named as in `deputy list stats`
   std::vector<sim::FaultEvent> fault_events;  ///< planned faults that happened, in order (the first 1000)
   std::vector<FaultCount> faults;           ///< one for each of the plan's faults, in its order

@@ -63,6 +63,11 @@ void Sensor::thread() {
       }
       // A frame that took longer than the period is followed at once.
       next = std::max(next + sim::from_ps(std::uint64_t{period} * 1000), sc_core::sc_time_stamp());
+      if (!given_.empty() && given_[sequence_ % given_.size()].empty()) {
+        ++sequence_, ++missed_;
+        file_.set(reg::kMissed, file_.get(reg::kMissed) + 1);
+        continue;
+      }
       if (waiting() >= count) {
         if (period == 0) {
           sim::wait_on(changed_);

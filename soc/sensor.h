@@ -22,7 +22,8 @@
 
 namespace deputy::soc {
 
-/// Samples in two's complement; frame n of a sensor is given[n mod size], filled up by repetition.
+/// Samples in two's complement; frame n of a sensor is given[n mod size], filled up by repetition. An empty one is not
+/// delivered: the source is silent for its period (which must not be 0 then).
 using GivenFrames = std::vector<std::vector<std::uint8_t>>;
 
 class Sensor : public sc_core::sc_module {
@@ -37,6 +38,7 @@ class Sensor : public sc_core::sc_module {
 
   std::uint64_t frames() const { return ready_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t missed() const { return missed_; }
   std::uint64_t frame_bytes_written() const { return frame_bytes_written_; }  ///< of whole frames
   bool clean() const { return clean_ && !writing_; }  ///< no frame is or was left unfinished
   /// When each frame was in memory, in ps.
@@ -64,7 +66,7 @@ class Sensor : public sc_core::sc_module {
   sc_core::sc_event changed_;
   std::uint64_t epoch_ = 0;     ///< bumped by RESET
   std::uint64_t sequence_ = 0;  ///< of the scene: frames written and dropped
-  std::uint64_t dropped_ = 0, frame_bytes_written_ = 0;
+  std::uint64_t dropped_ = 0, missed_ = 0, frame_bytes_written_ = 0;
   bool clean_ = true, writing_ = false;
   std::vector<std::uint64_t> ready_;
   BusyLog busy_;

@@ -35,9 +35,12 @@ void fill_sram_rows(const std::vector<SramMacro>& macros, SocConfig& c) {
     if (!c.energy_sources.count(row)) value = given, c.energy_sources[row] = from.row;
   };
   const SramMacro spm = sram_energy(macros, static_cast<double>(c.npu.spm.bytes));
+  const SramMacro tcm = sram_energy(macros, static_cast<double>(c.dsp.tcm.bytes));
   const SramMacro sram = sram_energy(macros, static_cast<double>(c.sram.bytes));
   fill("npu_spm_read_byte_pj", c.energy.npu_spm_read_byte_pj, spm.read_byte_pj, spm);
   fill("npu_spm_write_byte_pj", c.energy.npu_spm_write_byte_pj, spm.write_byte_pj, spm);
+  fill("dsp_tcm_read_byte_pj", c.energy.dsp_tcm_read_byte_pj, tcm.read_byte_pj, tcm);
+  fill("dsp_tcm_write_byte_pj", c.energy.dsp_tcm_write_byte_pj, tcm.write_byte_pj, tcm);
   fill("sram_read_byte_pj", c.energy.sram_read_byte_pj, sram.read_byte_pj, sram);
   fill("sram_write_byte_pj", c.energy.sram_write_byte_pj, sram.write_byte_pj, sram);
 }
@@ -91,7 +94,7 @@ base::Status choose_point(base::Config& config, double table_volts, SocConfig& c
     c.npu.clock_mhz = chosen->mhz;
     c.power.volts = chosen->volts;
     if (c.power.rail == "soc")
-      for (double* clock : {&c.noc.clock_mhz, &c.dma.clock_mhz, &c.host.clock_mhz}) *clock *= ratio;
+      for (double* clock : {&c.noc.clock_mhz, &c.dma.clock_mhz, &c.host.clock_mhz, &c.dsp.clock_mhz}) *clock *= ratio;
   }
   if (c.power.volts == 0) c.power.volts = c.power.reference_volts;
   if (c.power.reference_volts == 0 && c.power.volts > 0)

@@ -154,6 +154,17 @@ struct NpuParams : arch::NpuConfig {
   }
 };
 
+/// The DSP: what the assembler schedules for, and whether the SoC has one.
+struct DspParams : arch::DspConfig {
+  bool present = false;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.present, Field{.name = "present", .doc = "the SoC has a DSP; else its rows count for deputy asm and deputy dsp alone"});
+    DspConfig::fields(s, v);
+  }
+};
+
 struct SocConfig {
   std::string name = "unnamed";
   HostParams host;
@@ -164,7 +175,7 @@ struct SocConfig {
   IommuConfig iommu;
   SensorConfig sensor;
   NpuParams npu;
-  arch::DspConfig dsp;
+  DspParams dsp;
   arch::Silicon silicon;
   sim::EnergyTable energy;  ///< from the tables that the configuration names, then energy.* overrides
   RowSources energy_sources;  ///< of every row of `energy`
@@ -183,7 +194,7 @@ struct SocConfig {
     v(s.iommu, Field{.name = "iommu", .doc = "address translation of the engines' accesses"});
     v(s.sensor, Field{.name = "sensor", .doc = "camera or other source of frames"});
     v(s.npu, Field{.name = "npu", .doc = "neural processing unit"});
-    v(s.dsp, Field{.name = "dsp", .doc = "vector DSP (so far for deputy asm and deputy dsp)"});
+    v(s.dsp, Field{.name = "dsp", .doc = "vector DSP"});
     v(s.silicon, Field{.name = "silicon", .doc = "versions and faults of this NPU"});
     v(s.energy, Field{.name = "energy", .doc = "energy of each event"});
     v(s.power, Field{.name = "power", .doc = "voltage, clock and power gating"});

@@ -9,6 +9,7 @@
 #include "arch/memory_map.h"
 #include "arch/quantisation_contract.h"
 #include "arch/registers.h"
+#include "arch/dsp_registers.h"
 #include "arch/sensor_registers.h"
 #include "base/config.h"
 #include "delegate/ops/constraints.h"
@@ -102,7 +103,7 @@ struct RegisterBlock {
 std::vector<RegisterBlock> register_blocks() {
   return {{"npu", arch::npu_registers()}, {"dma", arch::dma_registers()}, {"intc", arch::intc_registers()},
           {"queue", arch::queue_registers()}, {"sync", arch::sync_registers()}, {"iommu", arch::iommu_registers()},
-          {"ecc", arch::ecc_registers()}, {"sensor", arch::sensor_registers()}};
+          {"ecc", arch::ecc_registers()}, {"sensor", arch::sensor_registers()}, {"dsp", arch::dsp_registers()}};
 }
 
 std::string registers_page() {

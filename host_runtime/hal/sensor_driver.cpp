@@ -45,6 +45,7 @@ void SensorDriver::stop() {
 
 std::uint32_t SensorDriver::head() { return port_.read32(at(reg::kHead)); }
 std::uint32_t SensorDriver::dropped() { return port_.read32(at(reg::kDropped)); }
+std::uint32_t SensorDriver::missed() { return port_.read32(at(reg::kMissed)); }
 void SensorDriver::release(std::uint32_t tail) { port_.write32(at(reg::kTail), tail); }
 
 void SensorDriver::enable_interrupts(std::uint32_t causes) {

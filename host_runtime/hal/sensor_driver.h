@@ -36,6 +36,7 @@ class SensorDriver {
 
   std::uint32_t head();
   std::uint32_t dropped();
+  std::uint32_t missed();
   /// Frames before number `tail` are the device's again.
   void release(std::uint32_t tail);
 

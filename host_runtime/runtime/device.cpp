@@ -4,15 +4,20 @@
 
 #include <algorithm>
 
+#include "arch/dsp_registers.h"
 #include "arch/memory_map.h"
 #include "base/check.h"
 #include "host_runtime/runtime/dma_copy.h"
+#include "host_runtime/runtime/dsp_work.h"
 
 namespace deputy::host_runtime {
 using base::Error;
 using base::ErrorKind;
 
-const char* engine_name(EngineId engine) { return engine == EngineId::kNpu ? "npu" : "dma"; }
+const char* engine_name(EngineId engine) {
+  constexpr const char* kNames[] = {"npu", "dma", "dsp"};
+  return kNames[static_cast<std::size_t>(engine)];
+}
 
 namespace {
 
@@ -32,10 +37,14 @@ Device::Device(HwPort& port, const DeviceOptions& options)
       space_(port),
       intc_(port),
       npu_(port),
+      dsp_(port),
       sync_(port, intc_),
       iommu_(port, intc_),
       npu_engine_{.id = EngineId::kNpu, .queue = {port, intc_, arch::kNpuQueueBase, arch::IrqLine::kNpuQueue}},
-      dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}} {
+      dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}},
+      dsp_engine_{.id = EngineId::kDsp, .queue = {port, intc_, arch::kDspQueueBase, arch::IrqLine::kDspQueue}},
+      engines_{&npu_engine_, &dma_engine_} {
+  if (options_.dsp) engines_.push_back(&dsp_engine_);
   if (options_.isolation) space_.page = arch::kPageBytes;
 }
 
@@ -47,8 +56,8 @@ base::Status Device::start() {
   DEPUTY_TRY(intc_.probe());
   DEPUTY_TRY(npu_.probe());
   DEPUTY_TRY(sync_.probe());
-  DEPUTY_TRY(npu_engine_.queue.probe());
-  DEPUTY_TRY(dma_engine_.queue.probe());
+  if (options_.dsp) DEPUTY_TRY(dsp_.probe());
+  for (Engine* e : engines_) DEPUTY_TRY(e->queue.probe());
   if (options_.isolation) DEPUTY_TRY(iommu_.probe());
   started_ = true;
   return {};
@@ -59,10 +68,10 @@ base::Result<std::shared_ptr<Context>> Device::create_context(const ContextOptio
   DEPUTY_TRY(start());
   for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
     if (!contexts_[ring].expired()) continue;
-    if (!npu_engine_.jobs[ring].empty() || !dma_engine_.jobs[ring].empty()) continue;
+    if (std::ranges::any_of(engines_, [&](const Engine* e) { return !e->jobs[ring].empty(); })) continue;
     const std::uint32_t space = options_.isolation ? ring + 1 : 0;
     if (options_.isolation) DEPUTY_TRY(iommu_.open(space));
-    for (Engine* e : {&npu_engine_, &dma_engine_}) {
+    for (Engine* e : engines_) {
       e->queue.close(ring);
       DEPUTY_TRY(e->queue.open(ring, options_.ring_entries, options.priority, space));
     }
@@ -138,6 +147,14 @@ void Device::drop(Engine& e, std::uint32_t ring) {
   finish_jobs(e, ring);
 }
 
+base::Result<Fence> Device::run_dsp(const std::shared_ptr<Context>& context, const DspTask& task, std::span<const Fence> waits) {
+  const RuntimeGuard guard(space_.lock);
+  DEPUTY_ASSIGN(auto work, DspWork::make(*this, context, task, waits));
+  add_work(work);
+  pump();
+  return work->fence();
+}
+
 void Device::add_work(std::shared_ptr<HostWork> work) {
   const auto behind = std::ranges::find_if(works_, [&](const auto& w) { return w->priority() < work->priority(); });
   works_.insert(behind, std::move(work));
@@ -198,6 +215,7 @@ base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t
     const std::uint32_t raised = wait_for_interrupt(wake);
     if (raised & line_bit(arch::IrqLine::kNpuQueue)) service(npu_engine_);
     if (raised & line_bit(arch::IrqLine::kDmaQueue)) service(dma_engine_);
+    if (raised & line_bit(arch::IrqLine::kDspQueue)) service(dsp_engine_);
     if (raised & line_bit(arch::IrqLine::kSync)) sync_.take_interrupts();
     if (raised != 0) port_.wake_waiters();
     watch_all();
@@ -207,7 +225,7 @@ base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t
 // Other threads may use the device meanwhile.
 std::uint32_t Device::wait_for_interrupt(std::uint64_t deadline_ps) {
   const std::uint32_t lines = started_ ? line_bit(arch::IrqLine::kNpuQueue) | line_bit(arch::IrqLine::kDmaQueue) |
-                                             line_bit(arch::IrqLine::kSync)
+                                             line_bit(arch::IrqLine::kSync) | (options_.dsp ? line_bit(arch::IrqLine::kDspQueue) : 0)
                                        : 0;
   if (testing_) return port_.wait_irqs(lines, deadline_ps);  // in the middle of somebody's step
   const int depth = space_.lock.let_go();
@@ -218,7 +236,7 @@ std::uint32_t Device::wait_for_interrupt(std::uint64_t deadline_ps) {
 
 void Device::poll() {
   const RuntimeGuard guard(space_.lock);
-  for (Engine* e : {&npu_engine_, &dma_engine_})
+  for (Engine* e : engines_)
     for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
       if (!e->jobs[ring].empty()) service_ring(*e, ring);
   watch_all();
@@ -242,7 +260,7 @@ void Device::pump() {
 }
 
 bool Device::anything_queued() const {
-  for (const Engine* e : {&npu_engine_, &dma_engine_})
+  for (const Engine* e : engines_)
     for (const auto& jobs : e->jobs)
       if (!jobs.empty()) return true;
   return false;
@@ -300,7 +318,7 @@ void Device::retire_timeline(std::uint8_t timeline) {
 }
 
 bool Device::named_in_rings(std::uint8_t timeline) {
-  for (Engine* e : {&npu_engine_, &dma_engine_})
+  for (Engine* e : engines_)
     for (const auto& jobs : e->jobs)
       for (const auto& job : jobs)
         if (names(job->entry, timeline)) return true;

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "deputy/hw_port.h"
+#include "host_runtime/hal/dsp_driver.h"
 #include "host_runtime/hal/intc_driver.h"
 #include "host_runtime/hal/iommu_driver.h"
 #include "host_runtime/hal/npu_driver.h"
@@ -36,6 +37,7 @@ struct DeviceOptions {
   /// Each context has an address space of its own: engines reach only what its sessions mapped (docs/isolation.md).
   /// Memory is then allocated in whole pages.
   bool isolation = false;
+  bool dsp = false;  ///< the board has a DSP
   RecoveryPolicy recovery;
   BoardTimes board;
 };
@@ -71,6 +73,8 @@ class HostWork {
   virtual std::uint64_t bound_ps() const = 0;
 };
 
+struct DspTask;  // dsp_work.h
+
 class Device {
  public:
   /// `port` must outlive the device; one device a port. Touches no hardware until something needs it.
@@ -82,6 +86,7 @@ class Device {
   HwPort& port() { return port_; }
   BufferSpace& space() { return space_; }
   NpuDriver& npu() { return npu_; }
+  DspDriver& dsp() { return dsp_; }
   SyncDriver& sync() { return sync_; }
   /// Memory that engines use, in whole pages where contexts are isolated.
   base::Result<SharedBuffer> allocate(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
@@ -115,6 +120,9 @@ class Device {
   /// A copy by the DMA engine, bytes of `from` to `to`, after `waits`. The buffers must live until the fence is over.
   base::Result<Fence> copy(const std::shared_ptr<Context>& context, Buffer to, Buffer from,
                            std::span<const Fence> waits);
+
+  /// A job of the DSP after `waits`. The task's buffers must live until the fence is over.
+  base::Result<Fence> run_dsp(const std::shared_ptr<Context>& context, const DspTask& task, std::span<const Fence> waits);
 
   /// Takes part in every wait until done.
   void add_work(std::shared_ptr<HostWork> work);
@@ -177,7 +185,7 @@ class Device {
     std::uint64_t out_since_ps = 0;
   };
 
-  Engine& engine(EngineId id) { return id == EngineId::kNpu ? npu_engine_ : dma_engine_; }
+  Engine& engine(EngineId id) { return id == EngineId::kNpu ? npu_engine_ : id == EngineId::kDma ? dma_engine_ : dsp_engine_; }
   void pump();
   void service(Engine& engine);
   void service_ring(Engine& engine, std::uint32_t ring);
@@ -206,9 +214,11 @@ class Device {
   BufferSpace space_;
   IntcDriver intc_;
   NpuDriver npu_;
+  DspDriver dsp_;
   SyncDriver sync_;
   IommuDriver iommu_;
-  Engine npu_engine_, dma_engine_;
+  Engine npu_engine_, dma_engine_, dsp_engine_;
+  std::vector<Engine*> engines_;  ///< those that the board has
   std::vector<std::shared_ptr<HostWork>> works_;  ///< by priority, then age
   std::vector<std::weak_ptr<Context>> contexts_ = std::vector<std::weak_ptr<Context>>(arch::kRings);
   std::shared_ptr<Context> default_context_;

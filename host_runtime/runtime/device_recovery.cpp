@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "arch/dsp_isa.h"
+#include "arch/dsp_registers.h"
 #include "arch/isa.h"
 #include "host_runtime/runtime/device.h"
 #include "host_runtime/runtime/self_test.h"
@@ -33,6 +35,13 @@ base::Error Device::fault_error(const Engine& e, std::uint32_t ring, const RingF
                          arch::npu_error_text(static_cast<arch::NpuError>(cause)), fault.info >> 8 & 0xFFFF,
                          arch::opcode_name(static_cast<std::uint8_t>(fault.info)), bus ? "bus address" : "stream offset",
                          fault.address);
+    } else if (e.id == EngineId::kDsp) {
+      const auto error = static_cast<arch::DspError>(cause);
+      what = fmt::format("DSP fault: {}; command {}", arch::dsp_error_text(error), fault.info >> 8 & 0xFFFF);
+      what += error == arch::DspError::kProgram
+                  ? fmt::format(", {} at word {}, detail {:#x}", arch::dsp_fault_text(static_cast<arch::DspFault>(fault.info & 0xFF)),
+                                fault.address >> 32, fault.address & 0xFFFFFFFF)
+                  : fmt::format(", address {:#x}", fault.address);
     } else {
       what = fmt::format("DMA fault: {}, address {:#x}", arch::dma_error_text(static_cast<arch::DmaError>(cause)),
                          fault.address);
@@ -120,8 +129,7 @@ void Device::give_up(Engine& e, std::uint32_t ring) {
 void Device::watch_all() {
   const std::uint64_t now = port_.now_ps();
   if (now < next_watch_ps_ || !anything_queued()) return;
-  watch(npu_engine_);
-  watch(dma_engine_);
+  for (Engine* e : engines_) watch(*e);
   next_watch_ps_ = port_.now_ps() + options_.watchdog_ps;
 }
 
@@ -229,7 +237,7 @@ std::uint64_t Device::bound_ps() {
   std::uint64_t sum = driver_bound_ps(options_);  // of the wait itself
   for (const auto& work : works_) sum += work->bound_ps();
   // Nobody's any more, but still in the rings.
-  for (const Engine* e : {&npu_engine_, &dma_engine_})
+  for (const Engine* e : engines_)
     for (const auto& jobs : e->jobs)
       for (const auto& job : jobs)
         if (job->abandoned) sum += attempt_bound_ps(options_, job->limits);
@@ -241,7 +249,7 @@ std::uint64_t Device::bound_ps() {
 std::uint64_t Device::queued_bound_ps() {
   const RuntimeGuard guard(space_.lock);
   std::uint64_t sum = 0;
-  for (const Engine* e : {&npu_engine_, &dma_engine_})
+  for (const Engine* e : engines_)
     for (const auto& jobs : e->jobs)
       for (const auto& job : jobs) sum += 2 * job_bound_ps(options_, job->limits);
   return sum;

@@ -9,8 +9,7 @@
 
 namespace deputy::host_runtime {
 
-enum class EngineId : std::uint8_t { kNpu = 0, kDma = 1 };
-inline constexpr int kEngineCount = 2;
+enum class EngineId : std::uint8_t { kNpu = 0, kDma = 1, kDsp = 2 };
 const char* engine_name(EngineId engine);
 
 /// What the watchdog needs to know of a job (verify_program.h computes it for an NPU's).

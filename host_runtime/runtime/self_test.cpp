@@ -1,6 +1,8 @@
 #include "host_runtime/runtime/self_test.h"
 
 #include "arch/dma_descriptor.h"
+#include "arch/dsp_job.h"
+#include "arch/dsp_packet.h"
 #include "arch/isa.h"
 
 namespace deputy::host_runtime {
@@ -31,6 +33,26 @@ std::vector<std::uint32_t> npu_copy() {
   return words;
 }
 
+// The same by way of the DSP's data memory, with a program that does nothing. Region 1 to region 2; the program is at the
+// end of the list, which is region 0.
+std::vector<std::uint32_t> dsp_copy() {
+  std::vector<std::uint32_t> words;
+  constexpr std::uint32_t kCommands = 4;
+  const auto command = [&](arch::DspCommandKind kind, std::uint8_t region, std::uint32_t offset, std::uint32_t bytes) {
+    arch::DspCommand c;
+    c.kind = static_cast<std::uint8_t>(kind), c.region = region, c.offset = offset, c.row_bytes = bytes;
+    arch::pack(c, words);
+  };
+  command(arch::DspCommandKind::kProgram, 0, kCommands * arch::kDspCommandBytes, 4);
+  command(arch::DspCommandKind::kLoad, 1, 0, kBytes);
+  command(arch::DspCommandKind::kRun, 0, 0, 0);
+  command(arch::DspCommandKind::kStore, 2, 0, kBytes);
+  arch::DspOp halt = arch::make_dsp_op(arch::DspOpcode::kSHalt);
+  halt.last = 1;
+  words.push_back(arch::encode_dsp_op(halt));
+  return words;
+}
+
 }  // namespace
 
 JobLimits self_test_limits() { return {kBudgetPs, kBudgetPs, true}; }
@@ -52,6 +74,11 @@ base::Status self_test(Device& device, EngineId engine) {
     entry.bytes = static_cast<std::uint32_t>(words.size() * 4);
     entry.region_base[1] = from.address(), entry.region_base[2] = to.address();
     entry.region_bytes[1] = entry.region_bytes[2] = kBytes;
+  } else if (engine == EngineId::kDsp) {
+    words = dsp_copy();
+    entry.bytes = static_cast<std::uint32_t>(words.size() * 4 - 4);
+    entry.region_base[1] = from.address(), entry.region_base[2] = to.address();
+    entry.region_bytes[1] = entry.region_bytes[2] = kBytes;
   } else {
     arch::DmaDescriptor d;
     d.src = from.address(), d.dst = to.address(), d.row_bytes = kBytes;
@@ -60,6 +87,7 @@ base::Status self_test(Device& device, EngineId engine) {
   DEPUTY_ASSIGN(Buffer commands, Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, kCacheLine));
   DEPUTY_TRY(commands.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
   entry.address = commands.address();
+  if (engine == EngineId::kDsp) entry.region_base[0] = commands.address(), entry.region_bytes[0] = static_cast<std::uint32_t>(commands.bytes());
   std::vector<Mapping> mapped;
   for (const Buffer* buffer : {&from, &to, &commands}) {
     DEPUTY_ASSIGN(mapped.emplace_back(), Mapping::make(context->space(), buffer->address(), buffer->bytes(), true));

@@ -36,6 +36,10 @@ class SensorRing {
   /// CPU wrote there.
   void release(std::uint64_t n);
   std::uint32_t dropped() { return driver_.dropped(); }
+  /// Frames that the source did not deliver.
+  std::uint32_t missed() { return driver_.missed(); }
+  /// Frames written so far.
+  std::uint32_t head() { return driver_.head(); }
 
  private:
   /// The sensor writes there behind the cache's back: whoever lets the CPU read it next invalidates first.

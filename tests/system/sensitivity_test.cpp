@@ -133,7 +133,6 @@ TEST_CASE("every knob has an effect") {
     if (row.key == "name") continue;
     if (row.key == "host.coherent" || row.key == "host.evict_seed") continue;  // of bytes, not of time: cache_test
     if (row.key == "npu.serial.weight_bits") continue;  // of 3x3 kernels, which this network has none of: npu_timing_serial_test
-    if (row.key.starts_with("dsp.")) continue;  // of `deputy dsp` alone, until a DSP is on the bus: core_test
     if (row.key == "npu.engine") continue;  // the same bytes, and cycles within a hair: rtl_engine_test
     // One thread, no context of its own, no sensor: nothing here feels these. host_threads_test, iommu_test and sensor_test do, and
     // silicon.defect changes bytes alone (probe_test).
@@ -142,6 +141,8 @@ TEST_CASE("every knob has an effect") {
       continue;
     // What only reports use: power_report_test.
     if (row.key == "energy.dram_sleep_mw" || row.key == "power.trace_us" || row.key.starts_with("battery.")) continue;
+    // No DSP here: "every knob of the DSP has an effect" (tests/stream).
+    if (row.key.starts_with("dsp.") || row.key.starts_with("energy.dsp_") || row.key.starts_with("power.dsp.")) continue;
     // The full DRAM model's rows are those of test_dram.
     if (row.key.starts_with("dram.device.") || row.key.starts_with("dram.controller.")) continue;
     // The accesses contend for the same lines.
