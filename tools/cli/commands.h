@@ -177,12 +177,21 @@ struct DspCommand {
   bool listing = false, trace = false;
 };
 
+struct StreamCommand {
+  std::string scenario;
+  std::string soc;                ///< in the place of the scenario's; empty: its
+  std::vector<std::string> with;  ///< KEY=VALUE of the scenario
+  std::string faults, decisions, report;  ///< files; empty: none
+  bool json = false, reproducible = false, compare = false;
+};
+
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);
 int disasm_dsp_command(const std::string& file);
 int asm_command(const CommonOptions& common, const DspCommand& command);
 int dsp_command(const CommonOptions& common, const DspCommand& command);
+int stream_command(const CommonOptions& common, const StreamCommand& command);
 int inspect_command(const CommonOptions& common, const std::string& model);
 /// Exit code 8 when the model breaks the NPU's quantisation contract.
 int check_command(const CommonOptions& common, const CheckCommand& options);

@@ -320,6 +320,19 @@ int main(int argc, char** argv) {
   explore_cmd->add_option("--top", explore.top, "points of the front in the table")->check(CLI::Range(0, 1000000))->capture_default_str();
   explore_cmd->footer("Exit code 8: a point crashed, hung or failed; 5: every point was refused.\n"
                       "Example: deputy explore configs/explore/quick.yaml --csv points.csv");
+  deputy::tools::StreamCommand stream;
+  auto* stream_cmd = app.add_subcommand("stream", "Run a sensor's stream: DSP, network, decisions; latency, losses, power, battery");
+  stream_cmd->add_option("scenario", stream.scenario, "YAML file, see configs/streams")->required();
+  stream_cmd->add_option("--soc", stream.soc, "another SoC than the scenario's");
+  stream_cmd->add_option("--set", common.sets, "override one key of the SoC (repeatable)")->take_all();
+  stream_cmd->add_option("--with", stream.with, "override one key of the scenario, e.g. source.seconds=3600 (repeatable)")->take_all();
+  stream_cmd->add_option("--faults", stream.faults, "fault plan to inject into the hardware");
+  stream_cmd->add_option("--decisions", stream.decisions, "write the decisions to this file");
+  stream_cmd->add_option("--report", stream.report, "also write the report as JSON to this file");
+  stream_cmd->add_flag("--json", stream.json, "print JSON");
+  stream_cmd->add_flag("--reproducible", stream.reproducible, "leave wall time out of the JSON");
+  stream_cmd->add_flag("--compare", stream.compare, "run it with the host between the engines or not, copying or not");
+  stream_cmd->footer("Example: deputy stream configs/streams/ecg_patch.yaml --with source.seconds=600");
 
   deputy::tools::ValidateCommand validate;
   auto* validate_cmd = app.add_subcommand("validate", "Every number with an outside reference: ours, the error, the bound");
@@ -384,6 +397,7 @@ int main(int argc, char** argv) {
   }
   if (*ci_cmd) return tools::ci_command(ci);
   if (*explore_cmd) return tools::explore_command(explore);
+  if (*stream_cmd) return tools::stream_command(common, stream);
   if (*validate_cmd) return tools::validate_command(validate);
   return tools::reference_command(reference_dir, rtl_dir);
 }

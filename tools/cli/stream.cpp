@@ -1,0 +1,64 @@
+// deputy stream SCENARIO.yaml
+#include <fmt/format.h>
+
+#include "tools/cli/common.h"
+#include "tools/files.h"
+#include "tools/stream/stream_report.h"
+#include "tools/table.h"
+
+namespace deputy::tools {
+namespace {
+
+base::Result<StreamOptions> options_of(const CommonOptions& common, const StreamCommand& command,
+                                       const std::vector<std::string>& more) {
+  std::vector<std::string> with = command.with;
+  with.insert(with.end(), more.begin(), more.end());
+  DEPUTY_ASSIGN(auto scenario, load_scenario(command.scenario, with));
+  if (!command.soc.empty()) scenario.soc = command.soc;
+  DEPUTY_ASSIGN(auto options, stream_options(std::move(scenario), common.sets));
+  if (!command.faults.empty()) {
+    DEPUTY_ASSIGN(options.faults, sim::load_fault_plan(command.faults));
+  }
+  return options;
+}
+
+base::Status stream(const CommonOptions& common, const StreamCommand& command) {
+  DEPUTY_ASSIGN(const auto options, options_of(common, command, {}));
+  DEPUTY_ASSIGN(const auto run, run_stream(options));
+  const StreamReport report = report_stream(options, run);
+  if (!command.decisions.empty()) DEPUTY_TRY(write_text(command.decisions, decisions_text(run)));
+  if (!command.report.empty())
+    DEPUTY_TRY(write_text(command.report, stream_json(report, command.reproducible)));
+  fmt::print("{}", command.json ? stream_json(report, command.reproducible) : stream_text(report));
+  return {};
+}
+
+// Synchronous or chained, copied or in place, side by side.
+base::Status compare(const CommonOptions& common, const StreamCommand& command) {
+  Table table(
+      {"hand-over", "buffers", ">p50", ">p99", ">max", ">misses", ">SoC power", ">host busy"});
+  for (const bool chained : {false, true})
+    for (const bool zero_copy : {false, true}) {
+      if (chained && !zero_copy) continue;  // a copy by the CPU is a stop of the host
+      DEPUTY_ASSIGN(const auto options, options_of(common, command,
+                                                   {fmt::format("chained={}", chained),
+                                                    fmt::format("zero_copy={}", zero_copy)}));
+      DEPUTY_ASSIGN(const auto run, run_stream(options));
+      const StreamReport r = report_stream(options, run);
+      table.row({chained ? "DSP to NPU" : "by the host", zero_copy ? "in place" : "copied",
+                 fmt::format("{:.3f} ms", r.latency_p50_ms),
+                 fmt::format("{:.3f} ms", r.latency_p99_ms),
+                 fmt::format("{:.3f} ms", r.latency_max_ms), std::to_string(r.deadline_misses),
+                 fmt::format("{:.3f} uW", r.soc_mw * 1e3), human_time(r.stages[3].busy_ms * 1e6)});
+    }
+  fmt::print("{}", table.text());
+  return {};
+}
+
+}  // namespace
+
+int stream_command(const CommonOptions& common, const StreamCommand& command) {
+  return finish(command.compare ? compare(common, command) : stream(common, command));
+}
+
+}  // namespace deputy::tools

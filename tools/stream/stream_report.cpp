@@ -1,0 +1,210 @@
+#include "tools/stream/stream_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "soc/energy_ledger.h"
+#include "tools/table.h"
+
+namespace deputy::tools {
+namespace {
+
+// The value that `share` of all are not above.
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+}
+
+// Each label takes the nearest decision that is near enough and still free. Labels too near to the
+// ends of a piece of signal cannot be decided; with gaps there is no telling which those are, and
+// all others count.
+StreamScore score(const StreamRun& run) {
+  StreamScore out;
+  const std::size_t classes = run.chain->classes.size();
+  out.confusion.assign(classes, std::vector<std::uint64_t>(classes));
+  const auto samples = [&](double s) {
+    return static_cast<std::int64_t>(std::lrint(s * run.signal.samples_per_second));
+  };
+  const std::int64_t near = samples(run.chain->tolerance_s), blind = samples(run.chain->blind_s);
+  const auto end = static_cast<std::int64_t>(run.offered * run.signal.samples_per_frame);
+  std::size_t next = 0;
+  for (const StreamLabel& label : run.signal.labels) {
+    while (next < run.decisions.size() && run.decisions[next].sample < label.sample - near)
+      ++next, ++out.extra;
+    const bool counts = label.sample >= blind && label.sample < end - blind;
+    out.labelled += counts;
+    if (next == run.decisions.size() || run.decisions[next].sample > label.sample + near) continue;
+    const StreamDecision& d = run.decisions[next++];
+    if (!counts) continue;
+    ++out.found, out.right += d.kind == label.kind;
+    ++out.confusion[static_cast<std::size_t>(label.kind)][static_cast<std::size_t>(d.kind)];
+  }
+  out.extra += run.decisions.size() - next;
+  return out;
+}
+
+std::vector<StreamStage> stages(const StreamOptions& options, const StreamRun& run) {
+  std::map<std::string, double> nj;
+  soc::each_energy_part(options.soc, run.record,
+                        [&](const soc::EnergyPart& part) { nj[part.cause] += part.nj; });
+  const auto busy = [&](const char* engine) {
+    double ps = 0;
+    if (const auto it = run.record.busy.find(engine); it != run.record.busy.end())
+      for (const auto& i : it->second) ps += static_cast<double>(i.busy_ps);
+    return ps * 1e-9;
+  };
+  std::vector<StreamStage> out = {
+      {"sensor to memory", run.taken, busy("sensor"), nj["sensor"] * 1e-3},
+      {"preprocessing (DSP)", run.record.dsp_jobs.size(), busy("dsp"), nj["dsp"] * 1e-3},
+      {"network (NPU)", run.record.npu_jobs.size(), busy("npu"), nj["npu"] * 1e-3},
+      {"decision, drivers (host)", run.decisions.size(), busy("host"), nj["host"] * 1e-3},
+      {"leakage", 0, 0, nj["leakage"] * 1e-3},
+      {"wake-ups", 0, 0, nj["wake"] * 1e-3}};
+  double others = 0;
+  for (const auto& [cause, each] : nj)
+    if (cause != "sensor" && cause != "dsp" && cause != "npu" && cause != "host" &&
+        cause != "leakage" && cause != "wake")
+      others += each;
+  if (others > 0) out.push_back({"others", 0, 0, others * 1e-3});
+  return out;
+}
+
+}  // namespace
+
+StreamReport report_stream(const StreamOptions& options, const StreamRun& run) {
+  StreamReport out;
+  const StreamScenario& s = options.scenario;
+  out.name = s.name, out.soc = options.soc.name, out.wall_s = run.wall_s;
+  out.frames = run.offered, out.taken = run.taken, out.dropped = run.dropped,
+  out.missed = run.missed, out.failed = run.failed;
+  out.lost_samples = (run.dropped + run.missed + run.failed) * run.signal.samples_per_frame;
+  out.signal_s = static_cast<double>(run.offered * run.signal.samples_per_frame) /
+                 run.signal.samples_per_second;
+  out.stream_s = static_cast<double>(run.last_ps - run.first_ps) * 1e-12;
+  out.decisions = run.decisions.size(), out.given_up = run.given_up,
+  out.deadline_ms = s.deadline_ms;
+  std::vector<double> latencies;
+  for (const StreamDecision& d : run.decisions)
+    latencies.push_back(static_cast<double>(d.decided_ps - d.needed_ps) * 1e-9);
+  out.deadline_misses = static_cast<std::uint64_t>(
+      std::ranges::count_if(latencies, [&](double ms) { return ms > s.deadline_ms; }));
+  out.latency_p50_ms = percentile(latencies, 0.5), out.latency_p99_ms = percentile(latencies, 0.99),
+  out.latency_max_ms = percentile(latencies, 1);
+  out.stages = stages(options, run);
+  const double run_s = static_cast<double>(run.record.end_ps) * 1e-12;
+  double uj = 0;
+  for (const StreamStage& stage : out.stages) uj += stage.energy_uj;
+  out.soc_mw = uj * 1e-3 / run_s;
+  out.analog_mw = s.around.analog_mw;
+  out.radio_bytes = static_cast<double>(s.around.radio_bytes) * static_cast<double>(out.decisions);
+  out.radio_mw = out.radio_bytes * s.around.radio_nj_per_byte * 1e-6 / run_s;
+  const soc::BatteryConfig& b = options.soc.battery;
+  out.battery_mwh = b.mah * b.volts * b.efficiency;
+  out.battery_hours = out.total_mw() > 0 ? out.battery_mwh / out.total_mw() : 0;
+  out.score = score(run);
+  out.classes = run.chain->classes, out.failures = run.failures;
+  for (const auto& e : run.recovery)
+    ++out.recovery[fmt::format("{} {}", e.engine, host_runtime::recovery_step_name(e.step))];
+  return out;
+}
+
+std::string stream_text(const StreamReport& r) {
+  std::string out = fmt::format("{} on {}: {:.1f} s of signal", r.name, r.soc, r.signal_s);
+  out += fmt::format(", simulated in {:.1f} s\n\n", r.wall_s);
+  out += fmt::format(
+      "  frames       {} of {} taken, {} dropped, {} not delivered, {} failed; {} samples lost\n",
+      r.taken, r.frames, r.dropped, r.missed, r.failed, r.lost_samples);
+  out += fmt::format("  decisions    {}, {} given up; {} later than {} ms\n", r.decisions,
+                     r.given_up, r.deadline_misses, r.deadline_ms);
+  out += fmt::format(
+      "  latency      p50 {:.3f} ms, p99 {:.3f} ms, max {:.3f} ms, from the last frame needed to "
+      "the decision\n",
+      r.latency_p50_ms, r.latency_p99_ms, r.latency_max_ms);
+  if (r.score.labelled > 0)
+    out += fmt::format(
+        "  correct      {} of {} labelled found, {} of those named right ({:.2f} %), {} decisions "
+        "without a label\n",
+        r.score.found, r.score.labelled, r.score.right,
+        r.score.found
+            ? 100.0 * static_cast<double>(r.score.right) / static_cast<double>(r.score.found)
+            : 0.0,
+        r.score.extra);
+  out += fmt::format(
+      "  power        {:.4f} mW: SoC {:.4f}, analogue front end {:.4f}, radio {:.4f} ({:.0f} "
+      "bytes)\n",
+      r.total_mw(), r.soc_mw, r.analog_mw, r.radio_mw, r.radio_bytes);
+  if (r.battery_mwh > 0)
+    out += fmt::format("  battery      {:.1f} mWh last {:.1f} hours ({:.1f} days)\n", r.battery_mwh,
+                       r.battery_hours, r.battery_hours / 24);
+  Table stages({"stage", ">jobs", ">busy", ">duty", ">energy", ">power"});
+  for (const StreamStage& s : r.stages)
+    stages.row({s.name, s.jobs ? std::to_string(s.jobs) : "",
+                s.busy_ms > 0 ? human_time(s.busy_ms * 1e6) : "",
+                s.busy_ms > 0 ? fmt::format("{:.3f} %", s.busy_ms / r.stream_s / 10) : "",
+                human_energy(s.energy_uj * 1e3),
+                fmt::format("{:.3f} uW", s.energy_uj / r.stream_s)});
+  out += "\n" + stages.text();
+  if (r.score.found > 0) {
+    std::vector<std::string> titles = {"label \\ decision"};
+    for (const auto& name : r.classes) titles.push_back(">" + name);
+    Table confusion(titles);
+    for (std::size_t i = 0; i < r.classes.size(); ++i) {
+      std::vector<std::string> cells = {r.classes[i]};
+      for (const auto count : r.score.confusion[i]) cells.push_back(std::to_string(count));
+      confusion.row(cells);
+    }
+    out += "\n" + confusion.text();
+  }
+  for (const auto& [step, count] : r.recovery)
+    out += fmt::format("  recovery     {}: {}\n", step, count);
+  for (const auto& failure : r.failures) out += "  " + failure + "\n";
+  return out;
+}
+
+std::string stream_json(const StreamReport& r, bool reproducible) {
+  nlohmann::json out = {
+      {"scenario", r.name}, {"soc", r.soc}, {"signal_s", r.signal_s}, {"stream_s", r.stream_s}};
+  if (!reproducible) out["wall_s"] = r.wall_s;
+  out["frames"] = {{"offered", r.frames},  {"taken", r.taken},
+                   {"dropped", r.dropped}, {"not_delivered", r.missed},
+                   {"failed", r.failed},   {"lost_samples", r.lost_samples}};
+  out["decisions"] = {{"made", r.decisions},
+                      {"given_up", r.given_up},
+                      {"deadline_ms", r.deadline_ms},
+                      {"deadline_misses", r.deadline_misses}};
+  out["latency_ms"] = {
+      {"p50", r.latency_p50_ms}, {"p99", r.latency_p99_ms}, {"max", r.latency_max_ms}};
+  for (const StreamStage& s : r.stages)
+    out["stages"].push_back(
+        {{"stage", s.name}, {"jobs", s.jobs}, {"busy_ms", s.busy_ms}, {"energy_uj", s.energy_uj}});
+  out["power_mw"] = {
+      {"total", r.total_mw()}, {"soc", r.soc_mw}, {"analog", r.analog_mw}, {"radio", r.radio_mw}};
+  out["radio_bytes"] = r.radio_bytes;
+  out["battery"] = {{"mwh", r.battery_mwh}, {"hours", r.battery_hours}};
+  out["correctness"] = {{"labelled", r.score.labelled}, {"found", r.score.found},
+                        {"right", r.score.right},       {"without_label", r.score.extra},
+                        {"classes", r.classes},         {"confusion", r.score.confusion}};
+  out["recovery"] = r.recovery;
+  out["failures"] = r.failures;
+  return out.dump(2) + "\n";
+}
+
+std::string decisions_text(const StreamRun& run) {
+  std::string out;
+  for (const StreamDecision& d : run.decisions) {
+    const auto kind = static_cast<std::size_t>(d.kind);
+    out += fmt::format("{} {}", d.sample,
+                       kind < run.chain->classes.size() ? run.chain->classes[kind]
+                                                        : fmt::format("class {}", kind));
+    for (const std::int8_t score : d.scores) out += fmt::format(" {}", score);
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace deputy::tools
