@@ -1,7 +1,9 @@
-// Streams: the ECG patch loses nothing and names its beats, and what goes wrong on the way is counted
-// and passes.
+// Streams: the ECG patch reproduces its committed decisions, and what goes wrong on the way is
+// counted and passes.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
 
 #include "tests/support/source_dir.h"
 #include "tools/stream/stream_report.h"
@@ -26,6 +28,12 @@ StreamRun run(const StreamOptions& o) {
   auto out = run_stream(o);
   if (!out.ok()) FAIL(out.error().text());
   return std::move(*out);
+}
+std::string file(const std::string& name) {
+  std::ifstream in(tests::source_dir() + "/" + name);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 sim::FaultPlan fault(const char* kind, const char* target, std::int64_t nth,
                      std::int64_t repeat = 1) {
@@ -61,10 +69,11 @@ TEST_CASE("the generated ECG is the same everywhere, and its beats are where its
   CHECK(std::ranges::is_sorted(a.beats, {}, &workloads::LabelledBeat::sample));
 }
 
-TEST_CASE("the ECG patch loses nothing, misses no deadline and names its beats") {
+TEST_CASE("the ECG patch loses nothing, misses no deadline and makes the committed decisions") {
   const auto o = options({"source.seconds=60"});
   const StreamRun r = run(o);
   const StreamReport report = report_stream(o, r);
+  CHECK(decisions_text(r) == file("tests/stream/goldens/ecg_patch_60s.txt"));
   CHECK(report.lost_samples == 0);
   CHECK(report.deadline_misses == 0);
   CHECK(report.given_up == 0);
