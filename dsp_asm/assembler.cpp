@@ -268,8 +268,8 @@ class Assembler {
     const std::size_t open = next;
     DEPUTY_ASSIGN(const auto lines_of_body, body(lines, next));
     for (std::int64_t i = 0; i < count; ++i) {
-      // An empty body repeated costs time, too.
-      if (++statements_ > kMostStatements) return Cursor(lines[open], file_).error(kTooMuch);
+      // An empty body repeated costs time, too; the lines of another count themselves.
+      if (lines_of_body.empty() && ++statements_ > kMostStatements) return Cursor(lines[open], file_).error(kTooMuch);
       if (!variable.empty()) symbols_.insert_or_assign(variable, i);
       DEPUTY_TRY(block(lines_of_body));
     }

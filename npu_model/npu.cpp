@@ -186,8 +186,8 @@ void NpuEngine::end_job(arch::NpuError error, bool aborted) {
   record.load_active_cycles = queues_[kLoad].active_cycles;
   record.store_active_cycles = queues_[kStore].active_cycles;
   record.compute_active_cycles = queues_[kCompute].active_cycles;
-  record.stall_load_cycles = clock_.cycles_between(sc_time(), sim::from_ps(job_.stall_load_ps));
-  record.stall_store_cycles = clock_.cycles_between(sc_time(), sim::from_ps(job_.stall_store_ps));
+  record.stall_load_cycles = clock_.cycles_of(job_.stall_load_ps);
+  record.stall_store_cycles = clock_.cycles_of(job_.stall_store_ps);
   record.error = static_cast<std::uint32_t>(error);
   record.aborted = aborted;
   if (!job_.ops.empty()) job_.ops[job_.last_tag].own_ps += record.end_ps - job_.shared_until_ps;

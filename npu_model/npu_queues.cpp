@@ -35,7 +35,7 @@ void NpuEngine::queue_thread(QueueId id) {
       const sc_time since = sc_time_stamp();
       sim::wait_on(queue.wake);
       if (id == kCompute && epoch == epoch_)
-        (on_loads ? job_.stall_load_ps : job_.stall_store_ps) += sim::to_ps(sc_time_stamp() - since);
+        (on_loads ? job_.stall_load_ps : job_.stall_store_ps) += clock_.worked_ps(since, sc_time_stamp());
     }
     if (epoch != epoch_) continue;
     queue.blocked = false;

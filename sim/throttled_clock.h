@@ -42,7 +42,11 @@ class ThrottledClock {
 
   /// Clock edges in [from, to), rounded up.
   std::uint64_t cycles_between(const sc_core::sc_time& from, const sc_core::sc_time& to) const {
-    if (windows_.empty() && slow_ == 1) return clock_.cycles_in(to - from);
+    return cycles_of(worked_ps(from, to));
+  }
+  /// The part of [from, to) that the clock at full rate would have needed: half of it where the clock is halved.
+  std::uint64_t worked_ps(const sc_core::sc_time& from, const sc_core::sc_time& to) const {
+    if (windows_.empty() && slow_ == 1) return to_ps(to - from);
     std::uint64_t at = to_ps(from), worked = 0;
     for (const std::uint64_t end = to_ps(to); at < end;) {
       const Stretch s = stretch(at);
@@ -50,8 +54,10 @@ class ThrottledClock {
       worked += (until - at) / s.factor;
       at = until;
     }
-    return (worked + clock_.period_ps() - 1) / clock_.period_ps();
+    return worked;
   }
+  /// Edges in so much of worked_ps(), rounded up.
+  std::uint64_t cycles_of(std::uint64_t worked) const { return (worked + clock_.period_ps() - 1) / clock_.period_ps(); }
 
  private:
   struct Stretch {

@@ -48,7 +48,7 @@ base::Result<DspOutcome> run_dsp(const arch::DspConfig& config, const DspRun& ru
   core.start();
   for (std::size_t i = 0; i < run.arguments.size(); ++i) core.registers().r[i + 1] = run.arguments[i];
   DspOutcome out;
-  if (run.trace) core.on_packet([&](const DspTraceRow& row) { out.trace += trace_line(row, core.program()); });
+  if (run.trace) core.on_packet([&](const DspTraceRow& row) { run.trace(trace_line(row, core.program())); });
   DspCore::Stop stop;
   while ((stop = core.run(run.most_cycles)) == DspCore::Stop::kSignal) {
     while (const auto word = core.collect()) out.mail.push_back(*word);
@@ -67,9 +67,10 @@ base::Result<DspOutcome> run_dsp(const arch::DspConfig& config, const DspRun& ru
   return out;
 }
 
-base::Result<DspOutcome> run_kernel_case(const arch::DspConfig& config, const dsp_kernels::KernelCase& kernel, bool trace) {
+base::Result<DspOutcome> run_kernel_case(const arch::DspConfig& config, const dsp_kernels::KernelCase& kernel,
+                                          std::function<void(const std::string&)> trace, std::uint64_t most_cycles) {
   DEPUTY_ASSIGN(auto program, dsp_kernels::build_kernel(kernel.kernel, {.parameters = kernel.parameters, .latency = config.latency}));
-  DspRun run{.words = std::move(program.words), .arguments = kernel.arguments, .memory = kernel.inputs, .trace = trace};
+  DspRun run{.words = std::move(program.words), .arguments = kernel.arguments, .memory = kernel.inputs, .most_cycles = most_cycles, .trace = std::move(trace)};
   DEPUTY_ASSIGN(auto outcome, run_dsp(config, run));
   for (const auto& m : kernel.expected) {
     const auto at = std::mismatch(m.bytes.begin(), m.bytes.end(), outcome.tcm.begin() + m.address).first - m.bytes.begin();

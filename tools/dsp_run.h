@@ -1,6 +1,7 @@
 // Running a DSP program or a kernel's case on the model alone: what `deputy dsp` and the kernels' table do.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,11 @@ struct DspRun {
   std::vector<std::uint32_t> arguments;  ///< r1, r2, ...
   std::vector<dsp_kernels::Memory> memory;
   std::uint64_t most_cycles = 1'000'000'000;
-  bool trace = false;
+  /// Takes one line a packet as it runs: cycle, word, operations, stalls. None: no trace.
+  std::function<void(const std::string&)> trace = nullptr;
 };
 struct DspOutcome {
   dsp_model::DspStats stats;
-  std::string trace;                ///< one line a packet: cycle, word, operations, stalls
   std::vector<std::uint8_t> tcm;    ///< afterwards
   std::vector<std::uint32_t> mail;  ///< words sent to the host
 };
@@ -29,6 +30,8 @@ struct DspOutcome {
 base::Result<DspOutcome> run_dsp(const arch::DspConfig& config, const DspRun& run);
 
 /// Builds and runs a case and holds its memory against the reference's; a difference is an error.
-base::Result<DspOutcome> run_kernel_case(const arch::DspConfig& config, const dsp_kernels::KernelCase& kernel, bool trace = false);
+base::Result<DspOutcome> run_kernel_case(const arch::DspConfig& config, const dsp_kernels::KernelCase& kernel,
+                                          std::function<void(const std::string&)> trace = nullptr,
+                                          std::uint64_t most_cycles = 1'000'000'000);
 
 }  // namespace deputy::tools

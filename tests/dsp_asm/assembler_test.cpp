@@ -99,6 +99,12 @@ TEST_CASE("numbers of operations fit their slots, and each name is there once") 
   }
 }
 
+TEST_CASE("a line may be repeated as often as .rep allows") {
+  const auto program = dsp_asm::assemble(".rep 100000\n nop\n.endrep\n", "t.dsp");
+  REQUIRE(program.ok());
+  CHECK(program->words.size() == 100000);
+}
+
 TEST_CASE("labels, packets, constants, repetition, macros and conditions") {
   CHECK(listing("start: movi r1, 5 || vld v1, [r2]+1\n jmp start\n") == "    0  movi r1, 5 || vld v1, [r2]+1\n    2  jmp 0\n");
   CHECK(listing("  vst v1, [r2] || add r1, r1, r2 ; slots in any order\n") == "    0  add r1, r1, r2 || vst v1, [r2]\n");

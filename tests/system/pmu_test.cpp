@@ -69,3 +69,25 @@ TEST_CASE("the driver's performance counters are the report's statistics") {
   CHECK(read > 0);
   CHECK(record->counters.at("npu.stall_load_cycles") > 0);
 }
+
+TEST_CASE("stalls of an NPU whose clock is divided in the middle of a job fit into the job") {
+  auto graph = tools::load_model(test::project_file("workloads/ecg/ecg_beats.tflite"));
+  REQUIRE(graph.ok());
+  tools::SimulateOptions options;
+  auto soc = soc::load_soc_config(test::project_file("configs/soc/wearable.yaml"), {});
+  REQUIRE(soc.ok());
+  options.soc = *soc, options.timing_only = true;
+  options.engine = delegate::EnginePolicy::kNpu;
+  sim::Fault f;
+  f.kind = "throttle", f.target = "npu", f.at_ns = 40'000, f.duration_ns = 1'000'000'000, f.factor = 16;
+  options.faults = {{f}};
+  const auto s = tools::simulate(*graph, options, {});
+  REQUIRE(s.ok());
+  REQUIRE(s->soc.faults[0].fired == 1);
+  std::uint64_t stalls = 0;
+  for (const auto& job : s->soc.npu_jobs) {
+    stalls += job.stall_load_cycles + job.stall_store_cycles;
+    CHECK(job.compute_active_cycles + job.stall_load_cycles + job.stall_store_cycles <= job.cycles + 2);
+  }
+  CHECK(stalls > 0);
+}

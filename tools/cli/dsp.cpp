@@ -19,17 +19,25 @@ base::Result<arch::DspConfig> dsp_config(const CommonOptions& common) {
   return options.soc.dsp;
 }
 
-base::Result<std::int64_t> number(const std::string& text, const std::string& option) {
+// Between `least` and `most`; what lies outside would wrap.
+base::Result<std::int64_t> number(const std::string& text, const std::string& option, std::int64_t least, std::int64_t most) {
   std::string_view digits = text;
   const bool minus = digits.starts_with("-");
   if (minus) digits.remove_prefix(1);
   const bool hex = digits.starts_with("0x");
   if (hex) digits.remove_prefix(2);
-  std::int64_t value = 0;
+  std::uint64_t value = 0;  // unsigned: a second sign is no digit
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
   if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty())
     return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is no number", text), "decimal or 0x..."};
-  return minus ? -value : value;
+  const std::int64_t signed_value = minus ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+  if (value > INT64_MAX || signed_value < least || signed_value > most)
+    return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is out of range", text), fmt::format("{} to {}", least, most)};
+  return signed_value;
+}
+base::Result<std::uint32_t> word(const std::string& text, const std::string& option, std::int64_t least) {
+  DEPUTY_ASSIGN(const auto value, number(text, option, least, UINT32_MAX));
+  return static_cast<std::uint32_t>(value);
 }
 
 // "NAME=rest"
@@ -43,7 +51,7 @@ base::Result<dsp_asm::Program> assemble_file(const DspCommand& command, const ar
   dsp_asm::Options options{.latency = config.latency};
   for (const auto& text : command.parameters) {
     DEPUTY_ASSIGN(const auto pair, assignment(text, "--param"));
-    DEPUTY_ASSIGN(options.parameters[pair.first], number(pair.second, "--param"));
+    DEPUTY_ASSIGN(options.parameters[pair.first], number(pair.second, "--param", INT64_MIN, INT64_MAX));
   }
   DEPUTY_ASSIGN(const auto bytes, read_file(command.file));
   return dsp_asm::assemble({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, command.file, options);
@@ -70,13 +78,19 @@ void print_stats(const dsp_model::DspStats& stats) {
   });
 }
 
+void print_line(const std::string& line) { fmt::print("{}", line); }
+
 base::Status run_case_of(const DspCommand& command, const arch::DspConfig& config) {
+  // A case brings its own.
+  for (const auto& [option, given] : {std::pair{"--param", !command.parameters.empty()}, {"--arg", !command.arguments.empty()}, {"--load", !command.loads.empty()},
+                                      {"--dump", !command.dumps.empty()}})
+    if (given) return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is not a file, and a kernel's cases have their own", command.file), "give a .dsp or .dspx file"};
   bool found = false;
   for (const auto& c : dsp_kernels::kernel_cases(1, dsp_kernels::Fill::kRandom)) {
     if (c.kernel != command.file || (found && command.trace)) continue;
     found = true;
-    DEPUTY_ASSIGN(const auto outcome, run_kernel_case(config, c, command.trace));
-    fmt::print("{}{}: {}: {} cycles for {} ({:.3f} each), equal to the reference\n", outcome.trace, c.kernel, c.what, outcome.stats.cycles,
+    DEPUTY_ASSIGN(const auto outcome, run_kernel_case(config, c, command.trace ? print_line : std::function<void(const std::string&)>{}, command.cycles));
+    fmt::print("{}: {}: {} cycles for {} ({:.3f} each), equal to the reference\n", c.kernel, c.what, outcome.stats.cycles,
                fmt::format("{} {}s", c.outputs, c.unit), static_cast<double>(outcome.stats.cycles) / static_cast<double>(c.outputs));
     print_stats(outcome.stats);
   }
@@ -90,35 +104,35 @@ base::Status run(const CommonOptions& common, const DspCommand& command) {
   DEPUTY_ASSIGN(const auto config, dsp_config(common));
   const bool source = command.file.ends_with(".dsp"), binary = command.file.ends_with(".dspx");
   if (!source && !binary) return run_case_of(command, config);
-  DspRun run{.most_cycles = command.cycles, .trace = command.trace};
+  DspRun run{.most_cycles = command.cycles};
+  if (command.trace) run.trace = print_line;
   if (source) {
     DEPUTY_ASSIGN(auto program, assemble_file(command, config));
     run.words = std::move(program.words);
   } else {
+    if (!command.parameters.empty()) return base::Error{base::ErrorKind::kUsage, "--param", "a .dspx is assembled already", "give them to `deputy asm`"};
     DEPUTY_ASSIGN(const auto bytes, read_file(command.file));
     DEPUTY_ASSIGN(run.words, dsp_asm::read_program(bytes, command.file));
   }
   for (const auto& text : command.arguments) {
-    DEPUTY_ASSIGN(const auto value, number(text, "--arg"));
-    run.arguments.push_back(static_cast<std::uint32_t>(value));
+    DEPUTY_ASSIGN(run.arguments.emplace_back(), word(text, "--arg", INT32_MIN));
   }
   for (const auto& text : command.loads) {
     DEPUTY_ASSIGN(const auto pair, assignment(text, "--load"));
-    DEPUTY_ASSIGN(const auto at, number(pair.first, "--load"));
+    DEPUTY_ASSIGN(const auto at, word(pair.first, "--load", 0));
     DEPUTY_ASSIGN(auto bytes, read_file(pair.second));
-    run.memory.push_back({static_cast<std::uint32_t>(at), std::move(bytes)});
+    run.memory.push_back({at, std::move(bytes)});
   }
   DEPUTY_ASSIGN(const auto outcome, run_dsp(config, run));
-  fmt::print("{}", outcome.trace);
   for (const std::uint32_t word : outcome.mail) fmt::print("mail 0x{:08x}\n", word);
   for (const auto& text : command.dumps) {
     DEPUTY_ASSIGN(const auto pair, assignment(text, "--dump"));
     const auto colon = pair.first.find(':');
     if (colon == std::string::npos) return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("'{}' has no ':'", pair.first), "ADDRESS:BYTES=FILE"};
-    DEPUTY_ASSIGN(const auto at, number(pair.first.substr(0, colon), "--dump"));
-    DEPUTY_ASSIGN(const auto count, number(pair.first.substr(colon + 1), "--dump"));
+    DEPUTY_ASSIGN(const auto at, word(pair.first.substr(0, colon), "--dump", 0));
+    DEPUTY_ASSIGN(const auto count, word(pair.first.substr(colon + 1), "--dump", 0));
     const auto size = static_cast<std::int64_t>(outcome.tcm.size());
-    if (at < 0 || count < 0 || at > size || count > size - at) return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("{} bytes at {} are not in the data memory", count, at), ""};
+    if (at > size || count > size - at) return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("{} bytes at {} are not in the data memory", count, at), ""};
     DEPUTY_TRY(write_file(pair.second, std::span(outcome.tcm).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(count))));
   }
   fmt::print("halted\n");
