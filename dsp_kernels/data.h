@@ -74,6 +74,7 @@ void add_resampling_cases(Source& source, Cases& cases);
 void add_signal_cases(Source& source, Cases& cases);
 void add_fusion_cases(Source& source, Cases& cases);
 void add_layer_cases(Source& source, Cases& cases);
+void add_exact_layer_cases(Source& source, Cases& cases);
 void add_image_cases(Source& source, Cases& cases);
 void add_mfcc_cases(Source& source, Cases& cases);
 void add_fft_cases(Source& source, Cases& cases);

@@ -1,8 +1,9 @@
-// FFT: factors, reference and cases.
+// FFT: reference and cases.
 #include <cmath>
 #include <numbers>
 
 #include "dsp_kernels/data.h"
+#include "dsp_kernels/tables.h"
 
 namespace deputy::dsp_kernels {
 namespace {
@@ -44,13 +45,9 @@ void add_fft(Source& source, Cases& cases, const std::string& kernel, std::size_
   const auto raw = source.fill<std::int16_t>(2 * n);
   std::vector<Complex> x(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = {raw[2 * i], raw[2 * i + 1]};
-  std::vector<Complex> factors;
+  const auto factors = fft_factors(n);
   std::int64_t zips = 0, stages = 0;
-  for (std::size_t s = 1; s < n; s *= 2, ++stages) {
-    if (s < n / 2)
-      for (std::size_t i = 0; i < n / 2; ++i) factors.push_back(factor(n, i / s * s));
-    zips += s < 32;
-  }
+  for (std::size_t s = 1; s < n; s *= 2, ++stages) zips += s < 32;
   KernelCase c{.kernel = kernel, .what = std::to_string(n) + " points, complex Q15", .parameters = {{"N", n}}};
   c.inputs = {memory(kIn, x), memory(kFactors, factors)};
   c.expected = {memory(kOut, transform(x))};

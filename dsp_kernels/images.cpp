@@ -1,5 +1,8 @@
 // Resize, normalisation, grey images: references and cases.
+#include <algorithm>
+
 #include "dsp_kernels/data.h"
+#include "dsp_kernels/tables.h"
 
 namespace deputy::dsp_kernels {
 namespace {
@@ -27,6 +30,36 @@ void add_resize(Source& source, Cases& cases, std::size_t from, std::size_t to) 
   c.arguments = {kIn, kSecond, kOffsets, kFractions, kOut, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(to / 64)};
   c.outputs = static_cast<std::int64_t>(to), c.unit = "pixel";
   c.bound = static_cast<std::int64_t>(to / 64 * 7), c.bound_by = "7 loads and stores for 64 pixels, without bank conflicts";
+  cases.push_back(std::move(c));
+}
+
+// `rows` rows of the result, each from two rows of the image.
+void add_shrink(Source& source, Cases& cases, std::size_t from, std::size_t to, std::size_t channels, std::size_t rows) {
+  constexpr std::uint32_t kTables = 0x18000, kResult = 0x1A000;
+  const std::size_t row = from * channels, blocks = (to * channels + 63) / 64;
+  const auto image = source.fill<std::uint8_t>(2 * rows * row);
+  const std::int64_t g = source.below(32768);
+  auto [offsets, fractions] = sampling(from, to, 0, channels);
+  offsets.resize(64 * blocks), fractions.resize(64 * blocks);
+  const auto q15 = [](std::int64_t u, std::int64_t v) { return round_shift(u * v, 15); };
+  std::vector<std::int8_t> y;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const auto between = [&](std::size_t which) {
+        const std::uint8_t* at = image.data() + (2 * r + which) * row + offsets[i];
+        const std::int64_t left = at[0] * 128, right = at[channels] * 128;
+        return left + q15(right - left, fractions[i]);
+      };
+      const std::int64_t top = between(0), bottom = between(1);
+      y.push_back(static_cast<std::int8_t>(clamp(round_shift(top + q15(bottom - top, g), 7) - 128, 8)));
+    }
+  KernelCase c{.kernel = "shrink", .what = std::to_string(from) + " to " + std::to_string(to) + " pixels of " + std::to_string(channels) + ", uint8 to int8",
+               .parameters = {{"CHANNELS", static_cast<std::int64_t>(channels)}}};
+  c.inputs = {memory(0, image), memory(kTables, offsets), memory(kTables + 0x1000, fractions)}, c.expected = {memory(kResult, y)};
+  c.arguments = {0, kTables, kTables + 0x1000, kResult, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(blocks),
+                 static_cast<std::uint32_t>(row)};
+  c.outputs = static_cast<std::int64_t>(rows * to), c.unit = "pixel";
+  c.bound = static_cast<std::int64_t>(28 * rows * blocks), c.bound_by = "28 vector ALU operations for 64 bytes";
   cases.push_back(std::move(c));
 }
 
@@ -64,6 +97,8 @@ void add_gray(Source& source, Cases& cases, std::size_t blocks) {
 void add_image_cases(Source& source, Cases& cases) {
   add_resize(source, cases, 96, 128);
   add_resize(source, cases, 640, 192);
+  add_shrink(source, cases, 640, 96, 3, 4);
+  add_shrink(source, cases, 100, 64, 1, 3);
   add_normalise(source, cases, 16);
   add_gray(source, cases, 8);
 }

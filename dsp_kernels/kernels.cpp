@@ -23,6 +23,7 @@ std::vector<KernelCase> kernel_cases(std::uint64_t seed, Fill fill) {
   add_fusion_cases(source, cases);
   add_mfcc_cases(source, cases);
   add_layer_cases(source, cases);
+  add_exact_layer_cases(source, cases);
   add_image_cases(source, cases);
   add_ecg_cases(source, cases);
   return cases;

@@ -1,37 +1,12 @@
-// Mel-frequency cepstrum: tables, reference and cases.
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
+// Mel-frequency cepstrum: reference and cases.
 #include "dsp_kernels/data.h"
+#include "dsp_kernels/tables.h"
 
 namespace deputy::dsp_kernels {
 namespace {
 
 constexpr std::uint32_t kIn = 0x1000, kWork = 0x1800, kOut = 0x1C00, kLogs = 0x1E00, kWeights = 0x4000, kCosines = 0xC000;
-constexpr std::size_t kFilters = 32;
-
-// Triangles that are equally wide in mel, from bin 1 to the last; Q15.
-std::vector<std::int32_t> mel_weights(std::size_t bins) {
-  const auto mel = [](double hz) { return 1127 * std::log(1 + hz / 700); };
-  const auto hz = [](double m) { return 700 * (std::exp(m / 1127) - 1); };
-  const double step = 8000.0 / static_cast<double>(bins), low = mel(step), high = mel(8000);
-  const auto edge = [&](std::size_t i) { return hz(low + (high - low) * static_cast<double>(i) / (kFilters + 1)); };
-  std::vector<std::int32_t> out;
-  for (std::size_t k = 0; k < bins; ++k)
-    for (std::size_t f = 0; f < kFilters; ++f) {
-      const double at = static_cast<double>(k) * step, rise = (at - edge(f)) / (edge(f + 1) - edge(f)), fall = (edge(f + 2) - at) / (edge(f + 2) - edge(f + 1));
-      out.push_back(static_cast<std::int32_t>(std::lround(32767 * std::clamp(std::min(rise, fall), 0.0, 1.0))));
-    }
-  return out;
-}
-std::vector<std::int32_t> cosines() {
-  std::vector<std::int32_t> out;
-  for (std::size_t f = 0; f < kFilters; ++f)
-    for (std::size_t c = 0; c < kFilters; ++c)
-      out.push_back(static_cast<std::int32_t>(std::lround(8192 * std::cos(std::numbers::pi / kFilters * (static_cast<double>(f) + 0.5) * static_cast<double>(c)))));
-  return out;
-}
+constexpr std::size_t kFilters = kMelFilters;
 
 std::int64_t log2_q10(std::int64_t v) {
   int n = 0;
@@ -43,7 +18,7 @@ std::int64_t log2_q10(std::int64_t v) {
 
 void add_mfcc(Source& source, Cases& cases, std::size_t bins) {
   const auto x = source.fill<std::int16_t>(2 * bins);
-  const auto w = mel_weights(bins), d = cosines();
+  const auto w = mel_weights(bins, 8000), d = mel_cosines();
   std::vector<std::int32_t> logs, out;
   for (std::size_t f = 0; f < kFilters; ++f) {
     std::int64_t sum = 0;
@@ -66,8 +41,23 @@ void add_mfcc(Source& source, Cases& cases, std::size_t bins) {
   cases.push_back(std::move(c));
 }
 
+void add_narrow(Source& source, Cases& cases) {
+  const auto x = source.fill<std::int32_t>(32);
+  const std::int32_t zero = static_cast<std::int32_t>(source.below(256)) - 128;
+  std::vector<std::int8_t> y;
+  for (const std::int64_t v : x) y.push_back(static_cast<std::int8_t>(clamp(round_shift(v, 10) + zero, 8)));
+  KernelCase c{.kernel = "narrow", .what = "32 words to int8"};
+  c.inputs = {memory(kIn, x)}, c.expected = {memory(kOut, y)};
+  c.arguments = {kIn, kOut, static_cast<std::uint32_t>(zero)};
+  c.outputs = 32, c.unit = "value";
+  cases.push_back(std::move(c));
+}
+
 }  // namespace
 
-void add_mfcc_cases(Source& source, Cases& cases) { add_mfcc(source, cases, 128); }
+void add_mfcc_cases(Source& source, Cases& cases) {
+  add_mfcc(source, cases, 128);
+  add_narrow(source, cases);
+}
 
 }  // namespace deputy::dsp_kernels

@@ -22,6 +22,19 @@ void add_window(Source& source, Cases& cases, std::size_t blocks) {
   cases.push_back(std::move(c));
 }
 
+void add_window_complex(Source& source, Cases& cases, std::size_t blocks) {
+  const auto x = source.fill<std::int16_t>(64 * blocks), w = source.fill<std::int16_t>(64 * blocks);
+  Samples y;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    y.push_back(static_cast<std::int16_t>(clamp(round_shift(std::int64_t{x[i]} * w[i], 15), 16))), y.push_back(0);
+  KernelCase c{.kernel = "window_complex", .what = "Q15, to complex"};
+  c.inputs = {memory(kIn, x), memory(kSecond, w)}, c.expected = {memory(kOut, y)};
+  c.arguments = {kIn, kSecond, kOut, static_cast<std::uint32_t>(blocks)};
+  c.outputs = static_cast<std::int64_t>(x.size());
+  c.bound = static_cast<std::int64_t>(4 * blocks), c.bound_by = "4 loads and stores for 64 samples";
+  cases.push_back(std::move(c));
+}
+
 void add_median(Source& source, Cases& cases, std::size_t blocks) {
   const auto x = source.fill<std::int16_t>(64 + 64 * blocks);
   Samples y;
@@ -89,6 +102,7 @@ void add_wavelet(Source& source, Cases& cases, std::size_t blocks) {
 
 void add_signal_cases(Source& source, Cases& cases) {
   add_window(source, cases, 4);
+  add_window_complex(source, cases, 4);
   add_median(source, cases, 16);
   add_moving(source, cases, 4, 64);
   add_moving(source, cases, 6, 8);

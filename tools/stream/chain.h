@@ -21,10 +21,14 @@ struct StreamLabel {
   int kind = 0;
 };
 
-/// What the sensor sees: samples in frames of equal size, and the labels.
-struct StreamSignal {
-  std::uint32_t frame_bytes = 0, samples_per_frame = 0;  ///< a sample: all channels, or an image
+/// How the sensor delivers: frames of equal size. A sample: all channels, or an image.
+struct FrameShape {
+  std::uint32_t frame_bytes = 0, samples_per_frame = 0;
   double samples_per_second = 0;
+};
+
+/// What the sensor sees, and the labels by time.
+struct StreamSignal {
   std::vector<std::vector<std::uint8_t>> frames;
   std::vector<StreamLabel> labels;
 };
@@ -44,6 +48,8 @@ struct ChainParts {
   std::shared_ptr<const host_runtime::DspFirmware> firmware;
   host_runtime::Session* session = nullptr;
   const StreamScenario* scenario = nullptr;
+  MemoryKind frames_in = MemoryKind::kSram;  ///< where the sensor's ring is
+  std::uint32_t samples_per_frame = 0;
 };
 
 class Chain {
@@ -51,26 +57,57 @@ class Chain {
   virtual ~Chain() = default;
   virtual base::Status prepare(const ChainParts& parts) = 0;
   /// A frame whose first sample is number `sample` is in `raw`. When this returns, nobody needs
-  /// `raw` any more.
+  /// `raw` any more. An error: an engine failed for good; gap() follows, and the stream goes on.
   virtual base::Status frame(const host_runtime::Buffer& raw, std::int64_t sample,
                              std::uint64_t ready_ps) = 0;
   /// Samples are missing before number `sample`: what depended on them is given up.
   virtual base::Status gap(std::int64_t sample) = 0;
-  /// An engine failed for good in frame(): go on with what comes.
   const std::vector<StreamDecision>& decisions() const { return decisions_; }
   std::uint64_t given_up() const { return given_up_; }
 
  protected:
+  /// The class with the highest score of the session's first output, about `sample`.
+  base::Status decide(std::int64_t sample, std::uint64_t ready_ps);
+
+  ChainParts p_;
   std::vector<StreamDecision> decisions_;
   std::uint64_t given_up_ =
       0;  ///< decisions that there will never be, because of gaps and failures
 };
 
+/// A job of the DSP for each frame; when enough has come in, the network looks at what it left.
+class FrameChain : public Chain {
+ public:
+  base::Status prepare(const ChainParts& parts) final;
+  base::Status frame(const host_runtime::Buffer& raw, std::int64_t sample,
+                     std::uint64_t ready_ps) final;
+  base::Status gap(std::int64_t) final { return restart(); }
+
+ protected:
+  virtual base::Status set_up() = 0;  ///< buffers and entries; p_ is there
+  virtual std::uint64_t input_bytes() const = 0;
+  virtual base::Status restart() = 0;  ///< nothing has come in yet
+  virtual host_runtime::DspTask task(const host_runtime::Buffer& raw) = 0;
+  /// The last task() is on its way: the window that it makes, or null while too little has come in.
+  virtual const host_runtime::Buffer* take() = 0;
+
+ private:
+  host_runtime::Buffer copied_;
+};
+
+/// Rows in memory: where the first is, and from one to the next.
+struct RowsAt {
+  std::uint32_t at = 0, stride = 0;
+};
+arch::DspCommand transfer_rows(arch::DspCommandKind kind, std::uint8_t region, const RowsAt& memory,
+                               const RowsAt& tcm, std::uint32_t row_bytes, std::uint32_t rows);
+
 /// How a chain's decisions are held against the labels.
 struct ChainInfo {
   const char* name;
   const char* doc;
-  std::vector<std::string> classes;
+  FrameShape shape;
+  std::vector<std::string> classes;  ///< empty: numbers
   std::vector<dsp_kernels::KernelUse> kernels;
   double tolerance_s = 0;  ///< between a label and a decision about it
   double blind_s = 0;      ///< at both ends of a piece of signal nothing is decided

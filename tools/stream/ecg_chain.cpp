@@ -5,7 +5,6 @@
 #include <cstring>
 #include <deque>
 
-#include "tools/files.h"
 #include "workloads/ecg_signal.h"
 
 namespace deputy::tools {
@@ -70,12 +69,9 @@ std::vector<std::uint8_t> constants() {
   return out;
 }
 
-arch::DspCommand rows(arch::DspCommandKind kind, std::uint8_t region, std::uint32_t tcm) {
-  arch::DspCommand c;
-  c.kind = static_cast<std::uint8_t>(kind), c.region = region, c.tcm = tcm;
-  c.row_bytes = kBlockBytes, c.rows = kStateRows, c.memory_stride = kBlockBytes,
-  c.tcm_stride = 2 * kBlockBytes;
-  return c;
+arch::DspCommand state_rows(arch::DspCommandKind kind, std::uint8_t region, std::uint32_t tcm) {
+  return transfer_rows(kind, region, {0, kBlockBytes}, {tcm, 2 * kBlockBytes}, kBlockBytes,
+                       kStateRows);
 }
 
 class EcgChain final : public Chain {
@@ -157,7 +153,7 @@ class EcgChain final : public Chain {
                  {constants_, true, false}, {state_[!turn_], false, true},
                  {history_, false, true},   {beats_, false, true}};
     t.load(1, 0, kRaw, 2 * kBlockBytes);
-    t.commands.push_back(rows(arch::DspCommandKind::kLoad, 2, kLead));
+    t.commands.push_back(state_rows(arch::DspCommandKind::kLoad, 2, kLead));
     t.load(2, kDetector, kWords, 24);
     t.load(3, 0, kCoefficients, 2 * kBlockBytes);
     const auto run = [&](Kernel kernel, std::initializer_list<std::uint32_t> arguments) {
@@ -171,7 +167,7 @@ class EcgChain final : public Chain {
       run(kQrs, {kBands + 2 * lead * kBlockBytes, kFeatures + lead * kBlockBytes, 1});
     }
     run(kDetect, {kFeatures, kFeatures + kBlockBytes, kBlock, kWords, kBeats});
-    t.commands.push_back(rows(arch::DspCommandKind::kStore, 4, kLead + kBlockBytes));
+    t.commands.push_back(state_rows(arch::DspCommandKind::kStore, 4, kLead + kBlockBytes));
     t.store(4, kDetector, kWords, 24);
     t.store(5, static_cast<std::uint32_t>(sample % kHistory) * 2, kFiltered, kBlockBytes);
     t.store(6, 0, kBeats, 16);
@@ -224,23 +220,12 @@ class EcgChain final : public Chain {
     DEPUTY_TRY(settle(*p_.device, named));
     if (submit.waits.size() == 1)
       DEPUTY_TRY(settle(*p_.device, cut));  // it is over, but the runtime may not have looked yet
-    DEPUTY_ASSIGN(const auto scores, frame.output(0).read());
     DEPUTY_ASSIGN(const auto peak, peak_.read());
     std::uint32_t index = 0;
     std::memcpy(&index, peak.data(), 4);
-    StreamDecision d;
-    d.sample = centre - kBack + index - kLowDelay;
-    d.scores.assign(reinterpret_cast<const std::int8_t*>(scores.data()),
-                    reinterpret_cast<const std::int8_t*>(scores.data()) + scores.size());
-    d.kind =
-        static_cast<int>(std::max_element(d.scores.begin(), d.scores.end()) - d.scores.begin());
-    p_.device->port().charge(CpuKernel::kElementwise, scores.size(), {});
-    d.needed_ps = ready_ps, d.decided_ps = p_.device->port().now_ps();
-    decisions_.push_back(std::move(d));
-    return {};
+    return decide(centre - kBack + index - kLowDelay, ready_ps);
   }
 
-  ChainParts p_;
   Buffer constants_, state_[2], history_, beats_, peak_, window_, copied_;
   std::vector<std::uint32_t> entry_;
   std::size_t turn_ = 0;
@@ -250,24 +235,15 @@ class EcgChain final : public Chain {
 };
 
 base::Result<StreamSignal> signal(const StreamScenario& scenario) {
-  StreamSignal out{
-      .frame_bytes = 2 * kBlockBytes, .samples_per_frame = kBlock, .samples_per_second = kRate};
-  std::vector<std::int16_t> samples;
-  if (scenario.source.file.empty()) {
-    auto made = workloads::make_ecg({.seed = static_cast<std::uint64_t>(scenario.source.seed),
-                                     .seconds = scenario.source.seconds});
-    samples = std::move(made.samples);
-    for (const auto& beat : made.beats) out.labels.push_back({beat.sample, beat.kind});
-  } else {
-    DEPUTY_ASSIGN(const auto bytes, read_file(scenario.source.file));
-    samples.resize(
-        std::min(bytes.size() / 4, static_cast<std::size_t>(scenario.source.seconds * kRate)) * 2);
-    std::memcpy(samples.data(), bytes.data(), samples.size() * 2);
-  }
+  StreamSignal out;
+  auto made = workloads::make_ecg({.seed = static_cast<std::uint64_t>(scenario.source.seed),
+                                   .seconds = scenario.source.seconds});
+  std::vector<std::int16_t> samples = std::move(made.samples);
+  for (const auto& beat : made.beats) out.labels.push_back({beat.sample, beat.kind});
   samples.resize(samples.size() / (2 * kBlock) * (2 * kBlock));
   for (std::size_t at = 0; at < samples.size(); at += 2 * kBlock) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(samples.data() + at);
-    out.frames.emplace_back(bytes, bytes + out.frame_bytes);
+    out.frames.emplace_back(bytes, bytes + 2 * kBlockBytes);
   }
   return out;
 }
@@ -279,6 +255,7 @@ const ChainInfo& ecg_chain() {
       .name = "ecg",
       .doc =
           "two leads of int16 at 360 Hz; the DSP filters and finds beats, the network names each",
+      .shape = {2 * kBlockBytes, kBlock, kRate},
       .classes = {"normal", "supraventricular", "ventricular", "st-shift", "artefact"},
       .kernels = {{"split", "split", {{"SHIFT", 4}}},
                   {"low", "fir", {{"TAPS", kLowTaps}}},

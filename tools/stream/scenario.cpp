@@ -22,6 +22,9 @@ base::Result<StreamScenario> load_scenario(const std::string& path,
   };
   if (out.soc.empty()) return missing("soc");
   if (out.model.empty()) return missing("model");
+  if (!out.source.labels.empty() && out.source.file.empty())
+    return base::Error{base::ErrorKind::kConfig, path, "source.labels without source.file",
+                       "a generated signal has labels of its own"};
   if (out.watermark > out.ring_frames)
     return base::Error{
         base::ErrorKind::kConfig, path,

@@ -20,7 +20,8 @@ struct StreamSource {
   static void fields(Self& s, V&& v) {
     using base::Field;
     v(s.seed, Field{.name = "seed", .doc = "of the generated signal", .min = 0, .max = 2147483647});
-    v(s.seconds, Field{.name = "seconds", .doc = "of signal", .unit = "s", .min = 1, .max = 1e6});
+    v(s.seconds,
+      Field{.name = "seconds", .doc = "of signal", .unit = "s", .min = 0.01, .max = 1e6});
     v(s.speedup, Field{.name = "speedup",
                        .doc = "the sensor delivers so much faster than its signal was taken",
                        .min = 0.01,
@@ -30,10 +31,10 @@ struct StreamSource {
                         .unit = "MB/s",
                         .min = 0,
                         .max = 1e6});
-    v(s.file,
-      Field{.name = "file", .doc = "samples as the sensor gives them, raw; none: generated"});
+    v(s.file, Field{.name = "file",
+                    .doc = "samples as the sensor gives them, frame by frame; none: generated"});
     v(s.labels,
-      Field{.name = "labels", .doc = "with a file: lines of sample number and class number"});
+      Field{.name = "labels", .doc = "with a file: lines of sample number and class, by time"});
   }
 };
 

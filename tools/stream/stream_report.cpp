@@ -25,26 +25,39 @@ double percentile(std::vector<double> values, double share) {
 // all others count.
 StreamScore score(const StreamRun& run) {
   StreamScore out;
-  const std::size_t classes = run.chain->classes.size();
+  std::size_t classes = run.chain->classes.size();
+  for (const StreamLabel& label : run.signal.labels)
+    classes = std::max(classes, static_cast<std::size_t>(label.kind) + 1);
+  for (const StreamDecision& d : run.decisions)
+    classes = std::max(classes, static_cast<std::size_t>(d.kind) + 1);
+  out.of_class.resize(classes);
+  const auto extra = [&](const StreamDecision& d) {
+    ++out.extra, ++out.of_class[static_cast<std::size_t>(d.kind)].wrong;
+  };
   out.confusion.assign(classes, std::vector<std::uint64_t>(classes));
   const auto samples = [&](double s) {
-    return static_cast<std::int64_t>(std::lrint(s * run.signal.samples_per_second));
+    return static_cast<std::int64_t>(std::lrint(s * run.chain->shape.samples_per_second));
   };
   const std::int64_t near = samples(run.chain->tolerance_s), blind = samples(run.chain->blind_s);
-  const auto end = static_cast<std::int64_t>(run.offered * run.signal.samples_per_frame);
+  const auto end = static_cast<std::int64_t>(run.offered * run.chain->shape.samples_per_frame);
   std::size_t next = 0;
   for (const StreamLabel& label : run.signal.labels) {
     while (next < run.decisions.size() && run.decisions[next].sample < label.sample - near)
-      ++next, ++out.extra;
+      extra(run.decisions[next++]);
     const bool counts = label.sample >= blind && label.sample < end - blind;
-    out.labelled += counts;
+    StreamScore::OfClass& own = out.of_class[static_cast<std::size_t>(label.kind)];
+    out.labelled += counts, own.labelled += counts;
     if (next == run.decisions.size() || run.decisions[next].sample > label.sample + near) continue;
     const StreamDecision& d = run.decisions[next++];
     if (!counts) continue;
-    ++out.found, out.right += d.kind == label.kind;
+    ++out.found, ++own.found;
+    if (d.kind == label.kind)
+      ++out.right, ++own.right;
+    else
+      ++out.of_class[static_cast<std::size_t>(d.kind)].wrong;
     ++out.confusion[static_cast<std::size_t>(label.kind)][static_cast<std::size_t>(d.kind)];
   }
-  out.extra += run.decisions.size() - next;
+  for (; next < run.decisions.size(); ++next) extra(run.decisions[next]);
   return out;
 }
 
@@ -82,9 +95,9 @@ StreamReport report_stream(const StreamOptions& options, const StreamRun& run) {
   out.name = s.name, out.soc = options.soc.name, out.wall_s = run.wall_s;
   out.frames = run.offered, out.taken = run.taken, out.dropped = run.dropped,
   out.missed = run.missed, out.failed = run.failed;
-  out.lost_samples = (run.dropped + run.missed + run.failed) * run.signal.samples_per_frame;
-  out.signal_s = static_cast<double>(run.offered * run.signal.samples_per_frame) /
-                 run.signal.samples_per_second;
+  out.lost_samples = (run.dropped + run.missed + run.failed) * run.chain->shape.samples_per_frame;
+  out.signal_s = static_cast<double>(run.offered * run.chain->shape.samples_per_frame) /
+                 run.chain->shape.samples_per_second;
   out.stream_s = static_cast<double>(run.last_ps - run.first_ps) * 1e-12;
   out.decisions = run.decisions.size(), out.given_up = run.given_up,
   out.deadline_ms = s.deadline_ms;
@@ -106,8 +119,12 @@ StreamReport report_stream(const StreamOptions& options, const StreamRun& run) {
   const soc::BatteryConfig& b = options.soc.battery;
   out.battery_mwh = b.mah * b.volts * b.efficiency;
   out.battery_hours = out.total_mw() > 0 ? out.battery_mwh / out.total_mw() : 0;
-  out.score = score(run);
-  out.classes = run.chain->classes, out.failures = run.failures;
+  out.labelled = !run.signal.labels.empty();
+  if (out.labelled) out.score = score(run);
+  out.classes = run.chain->classes;
+  for (std::size_t i = out.classes.size(); i < out.score.of_class.size(); ++i)
+    out.classes.push_back(fmt::format("class {}", i));
+  out.failures = run.failures;
   for (const auto& e : run.recovery)
     ++out.recovery[fmt::format("{} {}", e.engine, host_runtime::recovery_step_name(e.step))];
   return out;
@@ -125,15 +142,12 @@ std::string stream_text(const StreamReport& r) {
       "  latency      p50 {:.3f} ms, p99 {:.3f} ms, max {:.3f} ms, from the last frame needed to "
       "the decision\n",
       r.latency_p50_ms, r.latency_p99_ms, r.latency_max_ms);
-  if (r.score.labelled > 0)
+  if (r.labelled)
     out += fmt::format(
-        "  correct      {} of {} labelled found, {} of those named right ({:.2f} %), {} decisions "
-        "without a label\n",
-        r.score.found, r.score.labelled, r.score.right,
-        r.score.found
-            ? 100.0 * static_cast<double>(r.score.right) / static_cast<double>(r.score.found)
-            : 0.0,
-        r.score.extra);
+        "  correct      {} of {} labelled found (sensitivity {:.2f} %, PPV {:.2f} %), {} of those "
+        "named right ({:.2f} %), {} decisions without a label\n",
+        r.score.found, r.score.labelled, 100 * r.score.sensitivity(), 100 * r.score.predictivity(),
+        r.score.right, 100 * r.score.accuracy(), r.score.extra);
   out += fmt::format(
       "  power        {:.4f} mW: SoC {:.4f}, analogue front end {:.4f}, radio {:.4f} ({:.0f} "
       "bytes)\n",
@@ -149,13 +163,19 @@ std::string stream_text(const StreamReport& r) {
                 human_energy(s.energy_uj * 1e3),
                 fmt::format("{:.3f} uW", s.energy_uj / r.stream_s)});
   out += "\n" + stages.text();
-  if (r.score.found > 0) {
+  if (r.labelled) {
     std::vector<std::string> titles = {"label \\ decision"};
     for (const auto& name : r.classes) titles.push_back(">" + name);
+    titles.insert(titles.end(), {">not found", ">sensitivity", ">PPV"});
     Table confusion(titles);
     for (std::size_t i = 0; i < r.classes.size(); ++i) {
+      const StreamScore::OfClass& own = r.score.of_class[i];
       std::vector<std::string> cells = {r.classes[i]};
       for (const auto count : r.score.confusion[i]) cells.push_back(std::to_string(count));
+      cells.push_back(std::to_string(own.labelled - own.found));
+      cells.push_back(own.labelled ? fmt::format("{:.2f} %", 100 * own.sensitivity()) : "-");
+      cells.push_back(own.right + own.wrong ? fmt::format("{:.2f} %", 100 * own.predictivity())
+                                            : "-");
       confusion.row(cells);
     }
     out += "\n" + confusion.text();
@@ -186,9 +206,25 @@ std::string stream_json(const StreamReport& r, bool reproducible) {
       {"total", r.total_mw()}, {"soc", r.soc_mw}, {"analog", r.analog_mw}, {"radio", r.radio_mw}};
   out["radio_bytes"] = r.radio_bytes;
   out["battery"] = {{"mwh", r.battery_mwh}, {"hours", r.battery_hours}};
-  out["correctness"] = {{"labelled", r.score.labelled}, {"found", r.score.found},
-                        {"right", r.score.right},       {"without_label", r.score.extra},
-                        {"classes", r.classes},         {"confusion", r.score.confusion}};
+  if (r.labelled) {
+    auto& correct = out["correctness"] = {{"labelled", r.score.labelled},
+                                          {"found", r.score.found},
+                                          {"right", r.score.right},
+                                          {"without_label", r.score.extra},
+                                          {"sensitivity", r.score.sensitivity()},
+                                          {"ppv", r.score.predictivity()},
+                                          {"accuracy", r.score.accuracy()},
+                                          {"confusion", r.score.confusion}};
+    for (std::size_t i = 0; i < r.classes.size(); ++i) {
+      const StreamScore::OfClass& own = r.score.of_class[i];
+      correct["classes"].push_back({{"class", r.classes[i]},
+                                    {"labelled", own.labelled},
+                                    {"found", own.found},
+                                    {"right", own.right},
+                                    {"sensitivity", own.sensitivity()},
+                                    {"ppv", own.predictivity()}});
+    }
+  }
   out["recovery"] = r.recovery;
   out["failures"] = r.failures;
   return out.dump(2) + "\n";

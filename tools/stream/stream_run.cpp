@@ -10,8 +10,7 @@
 #include "soc/platform.h"
 #include "tools/simulate.h"
 #include "tools/simulator/target.h"
-#include "tools/stream/ecg_chain.h"
-#include "tools/stream/window_chain.h"
+#include "tools/stream/signal_file.h"
 #include "workloads/networks.h"
 
 namespace deputy::tools {
@@ -51,12 +50,21 @@ class StreamProgram {
   }
 
  private:
+  const FrameShape& shape() const { return out_.chain->shape; }
+  // A ring that would take more than a quarter of the SRAM is in the DRAM.
+  MemoryKind frames_in() const {
+    const std::uint64_t ring = static_cast<std::uint64_t>(o_.ring_frames) * shape().frame_bytes;
+    return 4 * ring > static_cast<std::uint64_t>(soc_.sram.bytes) ? MemoryKind::kDram
+                                                                  : MemoryKind::kSram;
+  }
+
   base::Status stream(Device& device, const std::shared_ptr<host_runtime::Context>& context,
                       const std::shared_ptr<host_runtime::DspFirmware>& firmware,
                       Session& session) {
-    DEPUTY_TRY(chain_->prepare({&device, context, firmware, &session, &o_}));
+    DEPUTY_TRY(chain_->prepare(
+        {&device, context, firmware, &session, &o_, frames_in(), shape().samples_per_frame}));
     const double period_ns =
-        out_.signal.samples_per_frame / out_.signal.samples_per_second / o_.source.speedup * 1e9;
+        shape().samples_per_frame / shape().samples_per_second / o_.source.speedup * 1e9;
     if (!(period_ns >= 1 && period_ns < 4294967295.0))
       return base::Error{base::ErrorKind::kConfig, "source.speedup",
                          fmt::format("a frame in {} ns", period_ns),
@@ -64,9 +72,9 @@ class StreamProgram {
     period_ps_ = static_cast<std::uint64_t>(std::llround(period_ns)) * 1000;
     DEPUTY_ASSIGN(
         auto ring,
-        SensorRing::start(device, {.kind = MemoryKind::kSram,
+        SensorRing::start(device, {.kind = frames_in(),
                                    .frames = static_cast<std::uint32_t>(o_.ring_frames),
-                                   .frame_bytes = out_.signal.frame_bytes,
+                                   .frame_bytes = shape().frame_bytes,
                                    .period_ns = static_cast<std::uint32_t>(period_ps_ / 1000)}));
     out_.first_ps = device.port().now_ps();
     const base::Status status = frames(device, *ring);
@@ -127,7 +135,7 @@ class StreamProgram {
   }
 
   std::int64_t sample(std::uint64_t n) const {
-    return static_cast<std::int64_t>((n + skipped_) * out_.signal.samples_per_frame);
+    return static_cast<std::int64_t>((n + skipped_) * shape().samples_per_frame);
   }
   void note(const base::Status& status, std::uint64_t n) {
     if (!status.ok() && out_.failures.size() < kMostFailures)
@@ -146,8 +154,8 @@ class StreamProgram {
 };
 
 // Frames that a dropout covers are empty: the sensor delivers nothing.
-void drop_out(const StreamScenario& scenario, StreamSignal& signal) {
-  const double frame_s = signal.samples_per_frame / signal.samples_per_second;
+void drop_out(const StreamScenario& scenario, const FrameShape& shape, StreamSignal& signal) {
+  const double frame_s = shape.samples_per_frame / shape.samples_per_second;
   for (const Dropout& d : scenario.dropouts)
     for (std::size_t i = 0; i < signal.frames.size(); ++i)
       if (const double t = static_cast<double>(i) * frame_s; t >= d.at_s && t < d.at_s + d.for_s)
@@ -155,21 +163,6 @@ void drop_out(const StreamScenario& scenario, StreamSignal& signal) {
 }
 
 }  // namespace
-
-base::Result<const ChainInfo*> find_chain(const std::string& name) {
-  static const ChainInfo* const kChains[] = {&ecg_chain(), &ppg_chain(), &eeg_chain()};
-  std::string names;
-  for (const ChainInfo* chain : kChains) {
-    if (name == chain->name) return chain;
-    names += (names.empty() ? "" : ", ") + std::string(chain->name);
-  }
-  return base::Error{base::ErrorKind::kConfig, "chain", fmt::format("there is no chain '{}'", name),
-                     "use one of " + names};
-}
-
-base::Status settle(host_runtime::Device& device, const host_runtime::Fence& fence) {
-  return device.wait(fence, device.port().now_ps() + device.bound_ps());
-}
 
 base::Result<StreamOptions> stream_options(StreamScenario scenario,
                                            const std::vector<std::string>& sets) {
@@ -188,8 +181,12 @@ base::Result<StreamRun> run_stream(const StreamOptions& options) {
   StreamRun out;
   const StreamScenario& scenario = options.scenario;
   DEPUTY_ASSIGN(out.chain, find_chain(scenario.chain));
-  DEPUTY_ASSIGN(out.signal, out.chain->signal(scenario));
-  drop_out(scenario, out.signal);
+  if (scenario.source.file.empty()) {
+    DEPUTY_ASSIGN(out.signal, out.chain->signal(scenario));
+  } else {
+    DEPUTY_ASSIGN(out.signal, read_signal(scenario, out.chain->shape, out.chain->classes));
+  }
+  drop_out(scenario, out.chain->shape, out.signal);
   out.offered = out.signal.frames.size();
   if (out.offered == 0)
     return base::Error{base::ErrorKind::kConfig, scenario.name, "there is no whole frame of signal",

@@ -11,7 +11,6 @@ namespace {
 
 using host_runtime::Buffer;
 using host_runtime::DspTask;
-using host_runtime::Fence;
 
 /// A frame is `planes` rows of `step` samples; a sample of a plane is `channels` values. The window
 /// is as many rows of `window` samples.
@@ -20,81 +19,35 @@ struct Geometry {
   std::uint32_t planes = 1, channels = 1, window = 0, step = 0;
   std::uint32_t values() const { return planes * channels * step; }
   std::uint32_t window_bytes() const { return planes * channels * window; }
+  FrameShape shape() const { return {2 * values(), step, rate}; }
 };
 
-arch::DspCommand rows(arch::DspCommandKind kind, std::uint8_t region, std::uint32_t offset,
-                      std::uint32_t memory_stride, std::uint32_t tcm, std::uint32_t tcm_stride,
-                      std::uint32_t row_bytes, std::uint32_t count) {
-  arch::DspCommand c;
-  c.kind = static_cast<std::uint8_t>(kind), c.region = region, c.offset = offset,
-  c.memory_stride = memory_stride;
-  c.tcm = tcm, c.tcm_stride = tcm_stride, c.row_bytes = row_bytes, c.rows = count;
-  return c;
-}
-
-class WindowChain final : public Chain {
+class WindowChain final : public FrameChain {
  public:
   explicit WindowChain(const Geometry& geometry) : g_(geometry) {}
 
-  base::Status prepare(const ChainParts& parts) override {
-    p_ = parts;
+ private:
+  base::Status set_up() override {
     for (Buffer& window : window_) {
       DEPUTY_ASSIGN(window, Buffer::make(p_.device->space(), MemoryKind::kSram, g_.window_bytes(),
                                          host_runtime::kCacheLine));
     }
-    DEPUTY_ASSIGN(copied_, Buffer::make(p_.device->space(), MemoryKind::kSram, 2 * g_.values(),
-                                        host_runtime::kCacheLine));
     DEPUTY_ASSIGN(entry_, p_.firmware->entry("quantise"));
-    if (p_.session->frame(0).input(0).bytes() != g_.window_bytes())
-      return base::Error{base::ErrorKind::kConfig, p_.scenario->model,
-                         "its input is no window of this chain", "use another model or chain"};
     return {};
   }
-
-  base::Status gap(std::int64_t) override {
+  std::uint64_t input_bytes() const override { return g_.window_bytes(); }
+  base::Status restart() override {
     whole_ = 0;  // the window fills again
     return {};
   }
-
-  base::Status frame(const Buffer& raw, std::int64_t sample, std::uint64_t ready_ps) override {
-    const bool in_place = p_.scenario->zero_copy;
-    const Buffer* in = &raw;
-    if (!in_place) {
-      DEPUTY_TRY(copied_.copy_from(raw));
-      in = &copied_;
-    }
-    DEPUTY_ASSIGN(const Fence moved, p_.device->run_dsp(p_.context, task(*in), {}));
+  const Buffer* take() override {
     turn_ = !turn_;
     whole_ = std::min(whole_ + g_.step, g_.window);
-    auto& frame = p_.session->frame(0);
-    if (whole_ < g_.window || !in_place || !p_.scenario->chained)
-      DEPUTY_TRY(settle(*p_.device, moved));
-    if (whole_ < g_.window) return {};
-    host_runtime::SubmitOptions submit;
-    if (in_place) {
-      DEPUTY_TRY(frame.bind_input(0, window_[turn_]));
-      submit.waits = {moved};
-    } else {
-      DEPUTY_TRY(frame.input(0).copy_from(window_[turn_]));
-    }
-    DEPUTY_ASSIGN(const Fence named, frame.submit(submit));
-    if (const base::Status done = settle(*p_.device, named); !done.ok()) return ++given_up_, done;
-    DEPUTY_ASSIGN(const auto scores, frame.output(0).read());
-    p_.device->port().charge(CpuKernel::kElementwise, scores.size(), {});
-    StreamDecision d;
-    d.sample = sample + g_.step - 1;
-    d.scores.assign(reinterpret_cast<const std::int8_t*>(scores.data()),
-                    reinterpret_cast<const std::int8_t*>(scores.data()) + scores.size());
-    d.kind =
-        static_cast<int>(std::max_element(d.scores.begin(), d.scores.end()) - d.scores.begin());
-    d.needed_ps = ready_ps, d.decided_ps = p_.device->port().now_ps();
-    decisions_.push_back(std::move(d));
-    return {};
+    return whole_ < g_.window ? nullptr : &window_[turn_];
   }
 
- private:
   // The old window without its first samples, and the new samples, go to the other buffer.
-  DspTask task(const Buffer& raw) {
+  DspTask task(const Buffer& raw) override {
     using Kind = arch::DspCommandKind;
     const std::uint32_t kept = (g_.window - g_.step) * g_.channels, fresh = g_.step * g_.channels,
                         row = g_.window * g_.channels;
@@ -106,15 +59,15 @@ class WindowChain final : public Chain {
     t.load(1, 0, 0, 2 * g_.values());
     const std::uint32_t arguments[] = {0, quantised, blocks};
     t.run(entry_, arguments);
-    t.commands.push_back(rows(Kind::kLoad, 2, fresh, row, old, kept, kept, g_.planes));
-    t.commands.push_back(rows(Kind::kStore, 3, 0, row, old, kept, kept, g_.planes));
-    t.commands.push_back(rows(Kind::kStore, 3, kept, row, quantised, fresh, fresh, g_.planes));
+    t.commands.push_back(transfer_rows(Kind::kLoad, 2, {fresh, row}, {old, kept}, kept, g_.planes));
+    t.commands.push_back(transfer_rows(Kind::kStore, 3, {0, row}, {old, kept}, kept, g_.planes));
+    t.commands.push_back(
+        transfer_rows(Kind::kStore, 3, {kept, row}, {quantised, fresh}, fresh, g_.planes));
     return t;
   }
 
   Geometry g_;
-  ChainParts p_;
-  Buffer window_[2], copied_;
+  Buffer window_[2];
   std::uint32_t entry_ = 0, whole_ = 0;
   std::size_t turn_ = 0;
 };
@@ -125,8 +78,7 @@ constexpr Geometry kEeg = {.rate = 256, .planes = 22, .channels = 1, .window = 5
 // `value(channel, seconds)` in units of a full scale of 1.
 template <class Value>
 StreamSignal sampled(const StreamScenario& scenario, const Geometry& g, Value&& value) {
-  StreamSignal out{
-      .frame_bytes = 2 * g.values(), .samples_per_frame = g.step, .samples_per_second = g.rate};
+  StreamSignal out;
   const auto frames = static_cast<std::size_t>(scenario.source.seconds * g.rate) / g.step;
   for (std::size_t f = 0; f < frames; ++f) {
     std::vector<std::uint8_t> bytes;
@@ -181,8 +133,11 @@ const ChainInfo& ppg_chain() {
   static const ChainInfo info = {
       .name = "ppg",
       .doc = "PPG and three axes of motion, int16 at 32 Hz; heart rate each second from 8 s",
+      .shape = kPpg.shape(),
       .classes = {},
       .kernels = {{"quantise", "quantise", {{"SHIFT", 8}}}},
+      .tolerance_s = 0.5,
+      .blind_s = 8,
       .signal = ppg_signal,
       .make = []() -> std::unique_ptr<Chain> { return std::make_unique<WindowChain>(kPpg); }};
   return info;
@@ -192,8 +147,11 @@ const ChainInfo& eeg_chain() {
   static const ChainInfo info = {
       .name = "eeg",
       .doc = "22 channels of EEG, int16 at 256 Hz; a decision four times a second from 2 s",
+      .shape = kEeg.shape(),
       .classes = {},
       .kernels = {{"quantise", "quantise", {{"SHIFT", 8}}}},
+      .tolerance_s = 0.125,
+      .blind_s = 2,
       .signal = eeg_signal,
       .make = []() -> std::unique_ptr<Chain> { return std::make_unique<WindowChain>(kEeg); }};
   return info;
