@@ -26,7 +26,7 @@ namespace deputy::arch {
   X(kHead, "HEAD", 0x3C, kRo, 0, 0xFFFFFFFF, "frames written; frame n is in buffer n mod COUNT")                   \
   X(kTail, "TAIL", 0x40, kRw, 0, 0xFFFFFFFF, "frames that the host has released")                                  \
   X(kDropped, "DROPPED", 0x44, kRo, 0, 0xFFFFFFFF, "frames for which there was no free buffer")                    \
-  X(kMissed, "MISSED", 0x50, kRo, 0, 0xFFFFFFFF, "frames that the source did not deliver")                         \
+  X(kMissed, "MISSED", 0x50, kRo, 0, 0xFFFFFFFF, "frames that the source did not deliver, or while another was on its way") \
   X(kErrAddrLo, "ERR_ADDR_LO", 0x48, kRo, 0, 0xFFFFFFFF, "address of the bus error, low half")                     \
   X(kErrAddrHi, "ERR_ADDR_HI", 0x4C, kRo, 0, 0xFFFFFFFF, "high half")
 

@@ -126,7 +126,7 @@ Status Config::finish() const {
       if (distance < best) best = distance, nearest = candidate;
     }
     return config_error(entry.where, fmt::format("unknown key '{}'", key),
-                        nearest.empty() ? "'deputy list params' shows every key"
+                        nearest.empty() ? "'deputy list params' shows every key of a SoC"
                                         : fmt::format("did you mean '{}'?", nearest));
   }
   return {};

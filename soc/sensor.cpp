@@ -61,11 +61,15 @@ void Sensor::thread() {
         sim::wait_on(changed_, next - sc_core::sc_time_stamp());
         continue;
       }
-      // A frame that took longer than the period is followed at once.
-      next = std::max(next + sim::from_ps(std::uint64_t{period} * 1000), sc_core::sc_time_stamp());
+      const bool late = period > 0 && next < sc_core::sc_time_stamp();
+      next = period > 0 ? next + sim::from_ps(std::uint64_t{period} * 1000) : sc_core::sc_time_stamp();
+      // The scene does not wait: what began while a frame was still on its way is lost.
+      if (late) {
+        miss();
+        continue;
+      }
       if (!given_.empty() && given_[sequence_ % given_.size()].empty()) {
-        ++sequence_, ++missed_;
-        file_.set(reg::kMissed, file_.get(reg::kMissed) + 1);
+        miss();
         continue;
       }
       if (waiting() >= count) {
@@ -89,6 +93,11 @@ void Sensor::thread() {
       clean_ = clean_ && whole;
     }
   }
+}
+
+void Sensor::miss() {
+  ++sequence_, ++missed_;
+  file_.set(reg::kMissed, file_.get(reg::kMissed) + 1);
 }
 
 bool Sensor::write_frame(std::uint64_t address) {

@@ -52,6 +52,7 @@ class Sensor : public sc_core::sc_module {
   /// False when it was cut short.
   bool write_frame(std::uint64_t address);
   void fill(std::vector<std::uint8_t>& out, std::uint64_t offset, std::uint32_t bytes) const;
+  void miss();
   void frame_done();
   void raise(std::uint32_t bits);
   bool running() const { return (file_.get(arch::sensor_reg::kCtrl) & 1) != 0; }

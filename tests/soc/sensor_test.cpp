@@ -73,6 +73,20 @@ TEST_CASE("a sensor writes its frames round the ring at its rate, and drops thos
   CHECK(record.sensor_ready_ps[4] - record.sensor_ready_ps[0] == 1200 * kUs);
 }
 
+TEST_CASE("a sensor whose frames take longer than its period loses those that begin meanwhile, and counts them") {
+  const soc::RunRecord record = on_board({frame(1), frame(2), frame(3), frame(4)}, [&](HwPort& port, SensorDriver& sensor, SensorSetup setup, std::uint8_t* memory) {
+    setup.period_ns = 40'000;  // a frame takes 100 us: the first goes on when two others should begin, and so does the fourth
+    REQUIRE(sensor.start(setup).ok());
+    const std::uint64_t start = port.now_ps();
+    port.sleep_until(start + 235 * kUs);
+    CHECK(sensor.head() == 2);
+    CHECK(sensor.missed() == 4);
+    CHECK(sensor.dropped() == 0);
+    CHECK(std::memcmp(memory + kStride, frame(4).data(), kBytes) == 0);
+  });
+  CHECK(record.counters.at("sensor.missed") == 4);
+}
+
 TEST_CASE("a sensor interrupts at its watermark, and at a dropped frame") {
   on_board({}, [&](HwPort& port, SensorDriver& sensor, SensorSetup setup, std::uint8_t*) {
     setup.period_ns = 200'000, setup.watermark = 3;

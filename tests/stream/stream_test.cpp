@@ -119,13 +119,13 @@ TEST_CASE("power follows clock, voltage and duty cycle") {
 }
 
 TEST_CASE("a sensor faster than the chain: what is lost is counted, the rest goes on") {
-  const auto o = options({"source.seconds=120", "source.speedup=1500"}, {"sensor.mb_per_s=5"});
+  const auto o = options({"source.seconds=120", "source.speedup=1500"});
   const StreamRun r = run(o);
   CHECK(r.dropped > 0);
   CHECK(r.taken + r.dropped + r.missed == r.offered);
   CHECK(r.failed == 0);
   CHECK(r.taken > static_cast<std::uint64_t>(o.scenario.ring_frames));
-  CHECK(r.record.counters.at("sensor.dropped") == r.dropped);
+  CHECK(r.record.counters.at("sensor.dropped") - r.dropped <= 1);  // one after the signal's end
   CHECK(report_stream(o, r).lost_samples == 64 * r.dropped);
 }
 
@@ -209,6 +209,7 @@ TEST_CASE("scenarios that cannot be are refused") {
   CHECK(refused({"nonsense=1"}).find("nonsense") != std::string::npos);
   CHECK(refused({"chain=echo", "source.seconds=2"}).find("no chain 'echo'") != std::string::npos);
   CHECK(refused({"source.speedup=0.01"}).find("speedup") != std::string::npos);
+  CHECK(refused({"source.mb_per_s=0.001", "source.seconds=2"}).find("mb_per_s") != std::string::npos);
   auto scenario = load_scenario(tests::source_dir() + "/configs/streams/ecg_patch.yaml", {});
   REQUIRE(scenario.ok());
   scenario->soc = tests::source_dir() + "/configs/soc/wearable.yaml";

@@ -138,11 +138,16 @@ std::string stream_text(const StreamReport& r) {
       r.taken, r.frames, r.dropped, r.missed, r.failed, r.lost_samples);
   out += fmt::format("  decisions    {}, {} given up; {} later than {} ms\n", r.decisions,
                      r.given_up, r.deadline_misses, r.deadline_ms);
-  out += fmt::format(
-      "  latency      p50 {:.3f} ms, p99 {:.3f} ms, max {:.3f} ms, from the last frame needed to "
-      "the decision\n",
-      r.latency_p50_ms, r.latency_p99_ms, r.latency_max_ms);
-  if (r.labelled)
+  if (r.decisions > 0)
+    out += fmt::format(
+        "  latency      p50 {:.3f} ms, p99 {:.3f} ms, max {:.3f} ms, from the last frame needed to "
+        "the decision\n",
+        r.latency_p50_ms, r.latency_p99_ms, r.latency_max_ms);
+  if (r.labelled && r.score.labelled == 0)
+    out +=
+        "  correct      no labelled moment is so far from the ends of the signal that it is "
+        "counted\n";
+  else if (r.labelled)
     out += fmt::format(
         "  correct      {} of {} labelled found (sensitivity {:.2f} %, PPV {:.2f} %), {} of those "
         "named right ({:.2f} %), {} decisions without a label\n",
@@ -163,7 +168,7 @@ std::string stream_text(const StreamReport& r) {
                 human_energy(s.energy_uj * 1e3),
                 fmt::format("{:.3f} uW", s.energy_uj / r.stream_s)});
   out += "\n" + stages.text();
-  if (r.labelled) {
+  if (r.labelled && r.score.labelled + r.score.extra > 0) {
     std::vector<std::string> titles = {"label \\ decision"};
     for (const auto& name : r.classes) titles.push_back(">" + name);
     titles.insert(titles.end(), {">not found", ">sensitivity", ">PPV"});

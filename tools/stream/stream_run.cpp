@@ -69,6 +69,13 @@ class StreamProgram {
       return base::Error{base::ErrorKind::kConfig, "source.speedup",
                          fmt::format("a frame in {} ns", period_ns),
                          "the sensor's period has 32 bits of ns"};
+    const double frame_ns = shape().frame_bytes * 1e3 / soc_.sensor.mb_per_s;
+    if (frame_ns > period_ns)
+      return base::Error{
+          base::ErrorKind::kConfig, "source.mb_per_s",
+          fmt::format("a frame takes {:.0f} ns to come in, and the next begins after {:.0f} ns",
+                      frame_ns, period_ns),
+          "raise source.mb_per_s or the SoC's sensor.mb_per_s"};
     period_ps_ = static_cast<std::uint64_t>(std::llround(period_ns)) * 1000;
     DEPUTY_ASSIGN(
         auto ring,
@@ -106,6 +113,15 @@ class StreamProgram {
       }
     }
     out_.taken = n;
+    // The sensor does not know the end of the signal: what it lost behind it is none of the
+    // signal's.
+    for (std::uint64_t* count : {&out_.missed, &out_.dropped})
+      while (n + lost_ > out_.offered && *count > 0) --*count, --lost_;
+    if (n + lost_ != out_.offered)
+      return base::Error{
+          base::ErrorKind::kHardwareFault, "sensor",
+          fmt::format("of {} frames {} came and {} are known to be lost", out_.offered, n, lost_),
+          "it stopped; see its registers, or the fault plan"};
     return {};
   }
 
@@ -172,7 +188,9 @@ base::Result<StreamOptions> stream_options(StreamScenario scenario,
   if (!out.soc.dsp.present)
     return base::Error{base::ErrorKind::kConfig, path, "has no DSP, which streams need",
                        "set dsp.present, or choose another SoC"};
-  if (scenario.source.mb_per_s > 0) out.soc.sensor.mb_per_s = scenario.source.mb_per_s;
+  out.soc.sensor.mb_per_s = scenario.source.mb_per_s > 0
+                                ? scenario.source.mb_per_s
+                                : out.soc.sensor.mb_per_s * scenario.source.speedup;
   out.scenario = std::move(scenario);
   return out;
 }
