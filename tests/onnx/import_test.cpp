@@ -119,6 +119,23 @@ TEST_CASE("ONNX: a batch normalisation goes into its convolution") {
   CHECK(count(same_floats(b), OpKind::ONNX) == 0);
 }
 
+TEST_CASE("ONNX: a batch normalisation without a convolution before becomes operators that engines know") {
+  const auto norm = [](const std::vector<std::string>& dims) {
+    Builder b;
+    b.input("x", DType::kFloat32, dims).output("y", DType::kFloat32);
+    b.constant("s", floats({4}, {1, 2, -0.5f, 1.5f})).constant("o", weights({4})).constant("m", weights({4})).constant("v", floats({4}, {1, 0.5f, 2, 0.1f}));
+    b.node("Relu", {"x"}, {"r"}).node("BatchNormalization", {"r", "s", "o", "m", "v"}, {"n"}).node("Relu", {"n"}, {"y"});
+    const auto graph = same_floats(b);
+    CHECK(count(graph, OpKind::ONNX) == 0);
+    return graph;
+  };
+  CHECK(count(norm({"1", "4", "5", "6"}), OpKind::DEPTHWISE_CONV_2D) == 1);
+  CHECK(count(norm({"2", "4", "7"}), OpKind::DEPTHWISE_CONV_2D) == 1);
+  const auto rows = norm({"3", "4"});
+  CHECK(count(rows, OpKind::MUL) == 1);
+  CHECK(count(rows, OpKind::ADD) == 1);
+}
+
 TEST_CASE("ONNX: open dimensions are bound by name or by shape, and named when they are not") {
   Builder b;
   b.input("x", DType::kFloat32, {"batch", "3", "height", "height"}).output("y", DType::kFloat32).node("Relu", {"x"}, {"y"});

@@ -136,7 +136,7 @@ struct Pads {
 Pads window_pads(const arch::OnnxNode& node, std::size_t dimension, std::size_t dimensions, std::int64_t in, std::int64_t out,
                  std::int64_t kernel, std::int64_t stride, std::int64_t dilation);
 
-/// Conv - BatchNormalization with constants: into the weights and the bias.
+/// BatchNormalization with constants: into the convolution before, or a convolution of its own, or product and sum.
 void fold_batch_norms(Model& model);
 
 }  // namespace deputy::delegate::onnx_import
