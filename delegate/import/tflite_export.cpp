@@ -2,6 +2,7 @@
 #include "delegate/import/tflite_export.h"
 
 #include <algorithm>
+#include <map>
 
 #include "delegate/import/builtin_codes.h"
 #include "delegate/import/tflite_export_options.h"
@@ -41,9 +42,9 @@ class Exporter {
     Offset<tflite::QuantizationParameters> quantisation;
     const Quantisation& quant = tensor.desc.quant;
     if (quant.present()) {
-      const std::vector<std::int64_t> zeros(quant.zero_point.begin(), quant.zero_point.end());
-      quantisation = tflite::CreateQuantizationParametersDirect(
-          b_, nullptr, nullptr, &quant.scale, &zeros, tflite::QuantizationDetails::NONE, 0, quant.axis);
+      const auto scales = b_.CreateVector(quant.scale);
+      quantisation = tflite::CreateQuantizationParameters(b_, 0, 0, scales, zero_points(quant.zero_point),
+                                                          tflite::QuantizationDetails::NONE, 0, quant.axis);
     }
     std::uint32_t buffer = 0;
     if (!tensor.data.empty()) {
@@ -55,6 +56,13 @@ class Exporter {
     const auto shape = b_.CreateVector(tensor.desc.shape);
     const auto name = b_.CreateString(tensor.desc.name);
     return tflite::CreateTensor(b_, shape, tensor_type(tensor.desc.dtype), buffer, name, quantisation);
+  }
+
+  /// 8 bytes a channel, mostly zeros: equal ones are written once, as flatbuffers allow.
+  Offset<flatbuffers::Vector<std::int64_t>> zero_points(const std::vector<std::int32_t>& values) {
+    auto& at = zero_points_[values];
+    if (at.IsNull()) at = b_.CreateVector(std::vector<std::int64_t>(values.begin(), values.end()));
+    return at;
   }
 
   /// Operator codes in the order of their first use.
@@ -78,6 +86,7 @@ class Exporter {
   const Graph& graph_;
   flatbuffers::FlatBufferBuilder b_;
   std::vector<Offset<tflite::Buffer>> buffers_;
+  std::map<std::vector<std::int32_t>, Offset<flatbuffers::Vector<std::int64_t>>> zero_points_;
   std::vector<arch::OpKind> code_kinds_;
   std::vector<Offset<tflite::OperatorCode>> codes_;
 };

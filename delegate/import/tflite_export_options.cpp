@@ -97,8 +97,9 @@ Result<WrittenOptions> write_options(flatbuffers::FlatBufferBuilder& b, const Gr
     case OpKind::FULLY_CONNECTED:
       return written(
           tflite::CreateFullyConnectedOptions(b, activation, tflite::WeightsFormat::DEFAULT, a.keep_num_dims));
-    case OpKind::ADD: return written(tflite::CreateAddOptions(b, activation));
-    case OpKind::SUB: return written(tflite::CreateSubOptions(b, activation));
+    // Left as it is, pot_scale_int16 says that int16 scales are powers of two.
+    case OpKind::ADD: return written(tflite::CreateAddOptions(b, activation, out_type != tflite::TensorType::INT16));
+    case OpKind::SUB: return written(tflite::CreateSubOptions(b, activation, out_type != tflite::TensorType::INT16));
     case OpKind::MUL: return written(tflite::CreateMulOptions(b, activation));
     case OpKind::DIV: return written(tflite::CreateDivOptions(b, activation));
     case OpKind::SOFTMAX: return written(tflite::CreateSoftmaxOptions(b, a.beta));

@@ -121,6 +121,61 @@ TEST_CASE("equal graphs give equal files") {
   CHECK(*delegate::export_onnx(graph) == *delegate::export_onnx(graph));
 }
 
+TEST_CASE(
+    "int8 outputs that a transpose makes, or that are an input or a constant, keep their type") {
+  Net net({1, 2, 3, 4});
+  const auto x = net.newest();
+  net.conv(4, 1, Activation::kNone);
+  const auto turned =
+      net.op(OpKind::TRANSPOSE, {net.newest(), net.ints({4}, {0, 3, 1, 2})}, {1, 4, 2, 3});
+  const auto moved = net.op(OpKind::TRANSPOSE, {x, net.ints({4}, {0, 2, 3, 1})}, {1, 3, 4, 2});
+  net.newest(turned);
+  delegate::Graph graph = net.done();
+  graph.outputs = {turned, moved};
+  Options options;
+  options.float_io = false, options.engine.numerics = Numerics::kFp32;
+  const Quantised q = quantised(calibrated(graph, options), options);
+  const delegate::Graph again = through_onnx(q.graph);
+  const std::vector<Bytes> inputs = {integer_input(q.graph, 0, sample(q.graph, 1))};
+  const auto a = Executor(q.graph, Numerics::kFp32).run(inputs),
+             b = Executor(again, Numerics::kFp32).run(inputs);
+  REQUIRE((a.ok() && b.ok()));
+  CHECK(*a == *b);
+  for (const auto id : again.outputs)
+    CHECK(again.tensor(id).desc.dtype == q.graph.tensor(q.graph.outputs[0]).desc.dtype);
+}
+
+TEST_CASE("Pad of integers that are no reals is written in their type") {
+  for (const DType type : {DType::kInt32, DType::kInt64}) {
+    Net net({2, 3});
+    const auto pads = net.ints({2, 2}, {1, 0, 0, 2});
+    delegate::Graph& g = net.graph();
+    net.op(OpKind::PAD, {net.newest(), pads}, {3, 5});
+    const auto padded = net.newest();
+    const auto value = net.ints({}, {7});
+    net.newest(0);
+    g.tensor(0).desc.dtype = g.tensor(padded).desc.dtype = type;
+    if (type == DType::kInt64)
+      g.tensor(value).desc.dtype = type, g.tensor(value).data = {7, 0, 0, 0, 0, 0, 0, 0};
+    const auto with = net.tensor("with", {3, 5});
+    g.tensor(with).desc.dtype = type;
+    delegate::Op op;
+    op.kind = OpKind::PADV2, op.inputs = {0, pads, value}, op.outputs = {with};
+    g.ops.push_back(op);
+    g.outputs = {padded, with};
+    const delegate::Graph again = through_onnx(g);
+    Bytes x(6 * dtype_size(type));
+    for (std::size_t i = 0; i < 6; ++i) x[i * dtype_size(type)] = static_cast<std::uint8_t>(i + 1);
+    const std::vector<Bytes> inputs = {x};
+    const auto a = Executor(g, Numerics::kFp32).run(inputs),
+               b = Executor(again, Numerics::kFp32).run(inputs);
+    INFO((a.ok() ? std::string() : a.error().text()));
+    REQUIRE((a.ok() && b.ok()));
+    CHECK(*a == *b);
+    CHECK((*a)[1][0] == 7);
+  }
+}
+
 TEST_CASE("an operator that ONNX has no words for is named") {
   Net net({1, 4, 4, 2});
   arch::OpAttrs attrs;

@@ -59,15 +59,16 @@ std::vector<std::int64_t> constant_ints(const Exporter& e, TensorId id) {
   }
   return out;
 }
-float real_of(const Tensor& t) {
-  float v = 0;
-  if (t.desc.dtype == DType::kFloat32) {
-    std::memcpy(&v, t.data.data(), sizeof v);
-  } else if (t.desc.quant.present()) {
-    const int q = t.desc.dtype == DType::kUint8 ? t.data[0] : static_cast<std::int8_t>(t.data[0]);
-    v = t.desc.quant.scale[0] * static_cast<float>(q - t.desc.quant.zero_point[0]);
-  }
-  return v;
+float real_of(const Tensor& t) {  // one 8-bit number
+  const int q = t.desc.dtype == DType::kUint8 ? t.data[0] : static_cast<std::int8_t>(t.data[0]);
+  return t.desc.quant.scale[0] * static_cast<float>(q - t.desc.quant.zero_point[0]);
+}
+
+/// A constant of Pad's type: floats where integers stand for reals, else as it is.
+int pad_value(Exporter& e, TensorId id) {
+  const Tensor& t = e.graph.tensor(id);
+  if (t.desc.quant.present()) return e.add_floats("pad/value", {}, {real_of(t)});
+  return e.add_constant("pad/value", t.desc.dtype, {}, t.data);
 }
 
 bool pad(Exporter& e, const Op& op) {
@@ -85,10 +86,8 @@ bool pad(Exporter& e, const Op& op) {
   std::vector<arch::OnnxAttr> attrs;
   if (op.kind == OpKind::MIRROR_PAD)
     attrs.push_back(text_attr("mode", "reflect"));
-  else
-    inputs.push_back(
-        e.add_floats("pad/value", {},
-                     {op.kind == OpKind::PADV2 ? real_of(e.graph.tensor(op.inputs[2])) : 0.0f}));
+  else if (op.kind == OpKind::PADV2)
+    inputs.push_back(pad_value(e, op.inputs[2]));  // without one ONNX pads by zeros of x's type
   e.put(op.outputs[0], order, e.add("Pad", std::move(inputs), std::move(attrs)));
   return true;
 }

@@ -42,14 +42,17 @@ int Exporter::name_value(std::string name) {
   return model_.add_value(unique);
 }
 
+std::string Exporter::numbered(const char* letter) const {
+  return fmt::format("{}{}", letter, model_.values.size());
+}
+
 int Exporter::add(const std::string& op, std::vector<int> inputs, std::vector<arch::OnnxAttr> attrs,
                   std::size_t results) {
   Node node;
   node.node.op = op, node.node.opset = kExportedOpset, node.node.attrs = std::move(attrs);
-  node.name = fmt::format("{}_{}", op, model_.nodes.size());
+  // Nodes have no names and results short ones: a small network's file was half names.
   node.inputs = std::move(inputs);
-  for (std::size_t i = 0; i < results; ++i)
-    node.outputs.push_back(name_value(fmt::format("{}_out", node.name)));
+  for (std::size_t i = 0; i < results; ++i) node.outputs.push_back(name_value(numbered("v")));
   const int first = node.outputs[0];
   model_.nodes.push_back(std::move(node));
   return first;
@@ -75,15 +78,15 @@ int Exporter::add_ints(const std::string& name, const std::vector<std::int64_t>&
                       std::move(data));
 }
 
-int Exporter::dequantised(const std::string& name, int value, const Quantisation& quant,
-                          std::int64_t axis, bool zero_point, DType dtype) {
+int Exporter::dequantised(int value, const Quantisation& quant, std::int64_t axis, bool zero_point,
+                          DType dtype) {
   const Shape shape =
       quant.per_channel() ? Shape{static_cast<std::int32_t>(quant.scale.size())} : Shape{};
-  std::vector<int> inputs = {value, add_floats(name + "/scale", shape, quant.scale)};
+  std::vector<int> inputs = {value, add_floats(numbered("s"), shape, quant.scale)};
   if (zero_point) {
     std::vector<std::uint8_t> zeros;
     for (const std::int32_t z : quant.zero_point) zeros.push_back(static_cast<std::uint8_t>(z));
-    inputs.push_back(add_constant(name + "/zero_point", dtype, shape, std::move(zeros)));
+    inputs.push_back(add_constant(numbered("z"), dtype, shape, std::move(zeros)));
   }
   std::vector<arch::OnnxAttr> attrs;
   if (quant.per_channel()) attrs.push_back(ints_attr("axis", {axis}));
@@ -93,18 +96,14 @@ int Exporter::dequantised(const std::string& name, int value, const Quantisation
 int Exporter::quantised(TensorId like, int value) {
   const arch::TensorDesc& d = desc(like);
   if (!d.quant.present()) return value;
-  const int scale = add_floats(d.name + "/scale", {}, d.quant.scale);
-  const int zero = add_constant(d.name + "/zero_point", d.dtype, {},
-                                {static_cast<std::uint8_t>(d.quant.zero_point[0])});
+  const int scale = add_floats(numbered("s"), {}, d.quant.scale);
+  const int zero =
+      add_constant(numbered("z"), d.dtype, {}, {static_cast<std::uint8_t>(d.quant.zero_point[0])});
   return add("DequantizeLinear", {add("QuantizeLinear", {value, scale, zero}), scale, zero});
 }
 
 void Exporter::put(TensorId id, const Order& order, int value) {
-  const arch::TensorDesc& d = desc(id);
-  if (!d.quant.present()) return alias(id, order, value);
-  const int reals = quantised(id, value);
-  integers_[id].emplace_back(order, model_.nodes.back().inputs[0]);
-  alias(id, order, reals);
+  alias(id, order, quantised(id, value));
 }
 
 /// A constant with its dimensions put in order.
@@ -126,8 +125,7 @@ int Exporter::constant(TensorId id, const Order& order) {
   const int value = add_constant(t.desc.name, t.desc.dtype, to, std::move(data));
   if (!t.desc.quant.present()) return value;
   const auto axis = std::find(order.begin(), order.end(), t.desc.quant.axis) - order.begin();
-  return dequantised(t.desc.name, value, t.desc.quant, axis, t.desc.dtype != DType::kInt32,
-                     t.desc.dtype);
+  return dequantised(value, t.desc.quant, axis, t.desc.dtype != DType::kInt32, t.desc.dtype);
 }
 
 int Exporter::get(TensorId id, const Order& order) {
@@ -191,9 +189,15 @@ int Exporter::activated(const Op& op, int value) {
 /// The value that stands for a graph output, under the output's name.
 int Exporter::output(TensorId id) {
   int value = get(id);
-  if (desc(id).quant.present() && !graph.tensor(id).constant)
-    for (const auto& [order, q] : integers_[id])
-      if (order == plain(rank(id))) value = q;
+  // The integers are what DequantizeLinear reads, whoever made it: of a tensor that is another in
+  // another order (TRANSPOSE) the other's.
+  if (desc(id).quant.present()) {
+    const auto made = [&](const Node& node) { return node.outputs[0] == value; };
+    const auto dequantise = std::find_if(model_.nodes.begin(), model_.nodes.end(), made);
+    DEPUTY_CHECK(dequantise != model_.nodes.end() && dequantise->node.op == "DequantizeLinear",
+                 "an integer tensor's reals do not come from DequantizeLinear");
+    value = dequantise->inputs[0];
+  }
   const bool input = std::count(model_.inputs.begin(), model_.inputs.end(), value) > 0;
   if (input || model_.value(value).constant ||
       std::count(model_.outputs.begin(), model_.outputs.end(), value))
@@ -216,8 +220,7 @@ base::Result<Model> Exporter::run() {
       alias(id, order, value);
       continue;
     }
-    integers_[id].emplace_back(order, value);
-    alias(id, order, dequantised(desc(id).name, value, desc(id).quant, 0, true, desc(id).dtype));
+    alias(id, order, dequantised(value, desc(id).quant, 0, true, desc(id).dtype));
   }
   for (const TensorId id : graph.outputs) names_.insert(desc(id).name);
   for (const Op& op : graph.ops) DEPUTY_TRY(export_op(*this, op));

@@ -62,15 +62,15 @@ class Exporter {
 
  private:
   int name_value(std::string name);
-  int dequantised(const std::string& name, int value, const Quantisation& quant, std::int64_t axis,
-                  bool zero_point, DType dtype);
+  std::string numbered(const char* letter) const;
+  int dequantised(int value, const Quantisation& quant, std::int64_t axis, bool zero_point,
+                  DType dtype);
   int constant(TensorId id, const Order& order);
   int output(TensorId id);
 
   Model model_;
   std::set<std::string> names_;
-  std::map<TensorId, std::vector<std::pair<Order, int>>> values_;    ///< reals
-  std::map<TensorId, std::vector<std::pair<Order, int>>> integers_;  ///< before DQ
+  std::map<TensorId, std::vector<std::pair<Order, int>>> values_;  ///< reals
 };
 
 arch::OnnxAttr ints_attr(std::string name, std::vector<std::int64_t> values);

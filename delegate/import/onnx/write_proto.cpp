@@ -51,7 +51,7 @@ base::Status write_attr(const pb::OpSchema& schema, const arch::OnnxAttr& attr,
   const auto known = schema.attributes().find(attr.name);
   if (known == schema.attributes().end())
     return base::Error{
-        base::ErrorKind::kUnsupported, node.name(),
+        base::ErrorKind::kUnsupported, node.op_type(),
         fmt::format("operator set {} knows no attribute '{}' of it", kExportedOpset, attr.name),
         ""};
   pb::AttributeProto& out = *node.add_attribute();
@@ -78,7 +78,7 @@ base::Status write_attr(const pb::OpSchema& schema, const arch::OnnxAttr& attr,
       break;
     default:
       return base::Error{
-          base::ErrorKind::kUnsupported, node.name(),
+          base::ErrorKind::kUnsupported, node.op_type(),
           fmt::format("the attribute '{}' is of a type that is not written", attr.name), ""};
   }
   return {};
@@ -123,7 +123,7 @@ base::Result<std::vector<std::uint8_t>> write_proto(const Model& model) {
   std::vector<bool> used(model.values.size());
   for (const Node& node : model.nodes) {
     pb::NodeProto& out = *graph.add_node();
-    out.set_op_type(node.node.op), out.set_name(node.name);
+    out.set_op_type(node.node.op);
     for (const int id : node.inputs) {
       out.add_input(id == kNoValue ? "" : model.value(id).desc.name);
       if (id != kNoValue) used[static_cast<std::size_t>(id)] = true;
@@ -131,7 +131,7 @@ base::Result<std::vector<std::uint8_t>> write_proto(const Model& model) {
     for (const int id : node.outputs) out.add_output(model.value(id).desc.name);
     const auto* schema = schema_of(node.node.op, kExportedOpset);
     if (!schema)
-      return base::Error{base::ErrorKind::kUnsupported, node.name,
+      return base::Error{base::ErrorKind::kUnsupported, node.node.op,
                          fmt::format("operator set {} has no {}", kExportedOpset, node.node.op),
                          ""};
     for (const arch::OnnxAttr& attr : node.node.attrs) DEPUTY_TRY(write_attr(*schema, attr, out));
