@@ -162,6 +162,8 @@ base::Result<ChannelMaxima> channel_maxima(const Graph& graph,
   return out;
 }
 
+int equalisable(const Graph& graph) { return static_cast<int>(find_pairs(graph).size()); }
+
 int equalise(Graph& graph, const ChannelMaxima& maxima) {
   const auto pairs = find_pairs(graph);
   std::vector<std::vector<float>> between;

@@ -18,6 +18,9 @@ using ChannelMaxima = std::vector<std::vector<float>>;
 base::Result<ChannelMaxima> channel_maxima(const delegate::Graph& graph,
                                            std::span<const std::vector<Bytes>> samples);
 
+/// How many pairs equalise() would take.
+int equalisable(const delegate::Graph& graph);
+
 /// Weighted operators one after the other, with nothing between but what commutes with a positive
 /// factor by channel: no activation, RELU, LEAKY_RELU, pads by zeros, pools, means over the image,
 /// and reshapes that keep the channels. Weights must not be shared (separate_weights). No channel

@@ -20,6 +20,11 @@ base::Error input_error(std::string message) {
   return {base::ErrorKind::kInput, "--labels", std::move(message), ""};
 }
 
+template <class T>
+bool all_finite(std::span<const T> values) {
+  return std::all_of(values.begin(), values.end(), [](T v) { return std::isfinite(v); });
+}
+
 /// Mann and Whitney's U over the number of pairs: equal scores count half.
 double area(const std::vector<std::pair<float, bool>>& samples, bool& defined) {
   auto sorted = samples;
@@ -49,6 +54,12 @@ std::vector<float> reals(const arch::TensorDesc& desc, std::span<const std::uint
     const std::int32_t zero = desc.quant.present() ? desc.quant.zero_point[0] : 0;
     for (std::size_t i = 0; i < out.size(); ++i)
       out[i] = scale * static_cast<float>(static_cast<std::int8_t>(bytes[i]) - zero);
+  } else if (desc.dtype == DType::kInt16 && desc.quant.present()) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      std::int16_t v;
+      std::memcpy(&v, &bytes[i * sizeof v], sizeof v);
+      out[i] = desc.quant.scale[0] * static_cast<float>(v - desc.quant.zero_point[0]);
+    }
   } else {
     out.clear();
   }
@@ -112,7 +123,9 @@ Bytes integer_input(const delegate::Graph& graph, std::size_t index, const Bytes
     std::memcpy(&v, &bytes[k * sizeof v], sizeof v);
     const float q =
         std::nearbyint(v / desc.quant.scale[0]) + static_cast<float>(desc.quant.zero_point[0]);
-    out[k] = static_cast<std::uint8_t>(static_cast<std::int8_t>(std::clamp(q, -128.0f, 127.0f)));
+    // What is no number becomes the lowest, as in the QUANTIZE kernels.
+    const float bounded = q > -128.0f ? std::min(q, 127.0f) : -128.0f;
+    out[k] = static_cast<std::uint8_t>(static_cast<std::int8_t>(bounded));
   }
   return out;
 }
@@ -130,6 +143,9 @@ base::Status Meter::add(std::span<const float> output, std::span<const float> in
   if (output.empty())
     return input_error("the network's first output is empty, or of a type without reals");
   if (label.empty()) return input_error("there is no label for a sample");
+  if (!all_finite(label)) return input_error("a label is not a finite number");
+  if (!all_finite(output))
+    return input_error("the network makes a value that is NaN or infinite of a sample");
   const bool scalar =
       metric_ == Metric::kTop1 || metric_ == Metric::kAuc || metric_ == Metric::kAnomalyAuc;
   if (scalar && label.size() != 1)
@@ -173,10 +189,10 @@ base::Status Meter::add(std::span<const float> output, std::span<const float> in
         const auto got = classes == 1
                              ? static_cast<std::size_t>(at[0] > 0.5f)
                              : static_cast<std::size_t>(std::max_element(at, at + classes) - at);
-        const auto want = static_cast<std::size_t>(std::max(label[k], 0.0));
-        if (want >= both_.size())
+        if (!(label[k] >= 0 && label[k] < static_cast<double>(both_.size())))
           return input_error(
-              fmt::format("a label is {}, there are {} classes", want, both_.size()));
+              fmt::format("a label is {}, there are {} classes", label[k], both_.size()));
+        const auto want = static_cast<std::size_t>(label[k]);
         either_[got] += 1, either_[want] += 1, both_[got] += got == want ? 2 : 0;
       }
       return {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "arch/onnx_node.h"
 #include "delegate/ops/constraint_table.h"
@@ -23,6 +24,8 @@ using delegate::TensorId;
 /// A tensor that others use too keeps its scale when sharing would make its steps so many times
 /// coarser.
 constexpr float kCoarser = 2;
+/// What TFLite fixes for int16 results of SOFTMAX, LOGISTIC and TANH.
+const Quantisation kFixed16 = {{1.0f / 32768}, {0}, 0};
 
 bool npu_takes_bytes(OpKind kind) {
   const auto* row = delegate::constraint_row(kind, delegate::TableEngine::kNpu);
@@ -49,11 +52,11 @@ float width(Range r) { return r.hi - r.lo; }
 
 class Planner {
  public:
-  Planner(const Graph& graph, const std::vector<Range>& ranges,
-          const std::map<std::size_t, std::string>& floats)
+  Planner(const Graph& graph, const PlanOptions& options)
       : graph_(graph),
-        ranges_(ranges),
-        floats_(floats),
+        options_(options),
+        ranges_(options.ranges),
+        floats_(options.floats),
         users_(users_of(graph)),
         makers_(makers_of(graph)) {}
 
@@ -142,10 +145,10 @@ class Planner {
                                                           : fixed_result(graph_.ops[maker].kind);
   }
 
-  std::map<std::size_t, Range> set_ranges(Sets& s) const {
+  std::map<std::size_t, Range> set_ranges(Sets& s, const std::vector<Range>& of) const {
     std::map<std::size_t, Range> out;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
-      if (!graph_.tensors[t].constant) out[s.find(t)] = hull(out[s.find(t)], ranges_[t]);
+      if (!graph_.tensors[t].constant) out[s.find(t)] = hull(out[s.find(t)], of[t]);
     return out;
   }
 
@@ -153,7 +156,7 @@ class Planner {
   /// though somebody else reads them, are rescaled where the scales must be equal.
   void separate_narrow() {
     Sets s = sets();
-    const auto whole = set_ranges(s);
+    const auto whole = set_ranges(s, ranges_);
     std::map<std::size_t, std::vector<std::size_t>> sources;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
       if (!graph_.tensors[t].constant && source(t)) sources[s.find(t)].push_back(t);
@@ -173,23 +176,31 @@ class Planner {
 
   void give_scales() {
     Sets s = sets();
-    const auto ranges = set_ranges(s);
+    const auto ranges = set_ranges(s, ranges_), wide_ranges = set_ranges(s, options_.wide_ranges);
     std::map<std::size_t, Quantisation> fixed_sets;
     for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
       if (const auto q = fixed(t)) fixed_sets[s.find(t)] = *q;
+    std::set<std::size_t> wide;
+    for (const TensorId id : options_.wide) wide.insert(s.find(static_cast<std::size_t>(id)));
     plan_.quantisation.resize(graph_.tensors.size());
+    plan_.wide_quantisation.resize(graph_.tensors.size());
+    plan_.wide.assign(graph_.ops.size(), false);
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       if (!plan_.integer[i]) continue;
       for_maps(graph_.ops[i], [&](TensorId id) {
-        const std::size_t set = s.find(static_cast<std::size_t>(id));
+        const auto t = static_cast<std::size_t>(id);
+        const std::size_t set = s.find(t);
         const auto f = fixed_sets.find(set);
-        plan_.quantisation[static_cast<std::size_t>(id)] =
-            f != fixed_sets.end() ? f->second : asymmetric_int8(ranges.at(set));
+        const bool is_fixed = f != fixed_sets.end();
+        plan_.quantisation[t] = is_fixed ? f->second : asymmetric_int8(ranges.at(set));
+        plan_.wide_quantisation[t] = is_fixed ? kFixed16 : symmetric_int16(wide_ranges.at(set));
+        if (wide.contains(set)) plan_.wide[i] = true;
       });
     }
   }
 
   const Graph& graph_;
+  const PlanOptions& options_;
   const std::vector<Range>& ranges_;
   const std::map<std::size_t, std::string>& floats_;
   std::vector<std::vector<std::size_t>> users_;
@@ -254,9 +265,8 @@ std::optional<Quantisation> fixed_result(OpKind kind) {
   return std::nullopt;
 }
 
-Plan make_plan(const Graph& graph, const std::vector<Range>& ranges,
-               const std::map<std::size_t, std::string>& floats) {
-  return Planner(graph, ranges, floats).run();
+Plan make_plan(const Graph& graph, const PlanOptions& options) {
+  return Planner(graph, options).run();
 }
 
 }  // namespace deputy::quantize

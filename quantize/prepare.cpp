@@ -208,15 +208,15 @@ int fold_scales(Graph& graph) {
 }
 
 void separate_weights(Graph& graph) {
-  std::vector<int> uses(graph.tensors.size(), 0);
+  auto users = users_of(graph);
   for (Op& op : graph.ops) {
-    const bool weighted = is_weighted(graph, op);
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (!is_weighted(graph, op)) continue;
+    for (std::size_t i = 1; i < op.inputs.size(); ++i) {
       const TensorId id = op.inputs[i];
       if (id == kNoTensor || !graph.tensor(id).constant) continue;
-      if (static_cast<std::size_t>(id) < uses.size() && uses[static_cast<std::size_t>(id)]++ == 0)
-        continue;
-      if (!weighted || i == 0) continue;
+      auto& uses = users[static_cast<std::size_t>(id)];
+      if (uses.size() < 2) continue;
+      uses.pop_back();  // how many are left is all that counts
       Tensor copy = graph.tensor(id);
       copy.desc.name += "/" + std::to_string(graph.tensors.size());
       graph.tensors.push_back(std::move(copy));

@@ -35,8 +35,8 @@ void fuse_activations(delegate::Graph& graph);
 /// per channel: into the weights and bias of a weighted operator before. Returns how many went.
 int fold_scales(delegate::Graph& graph);
 
-/// Constants shared by several operators become one each, where they are weights: passes change
-/// them in place.
+/// Constants of weighted operators that anybody else reads too become their own: passes change them
+/// in place.
 void separate_weights(delegate::Graph& graph);
 
 /// Removes operators and tensors that no output needs.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arch/onnx_node.h"
+#include "arch/quantisation_contract.h"
 #include "delegate/ir/op_rules.h"
 #include "delegate/ops/constraints.h"
 #include "host_runtime/cpu/kernels.h"
@@ -22,10 +23,43 @@ using delegate::TensorId;
 /// A range so many times what holds all but one in a thousand values is told to the user.
 constexpr float kOutlying = 8;
 constexpr std::uint64_t kFewSamples = 16;
+constexpr std::size_t kMostNames = 200;  ///< in a message
 
 bool matches(const std::string& pattern, const std::string& name) {
   if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
   return pattern == name;
+}
+
+/// Everything that --keep-float takes for this operator: kinds first.
+std::vector<std::string> names_of(const Graph& graph, const Op& op, const Options& options) {
+  std::vector<std::string> out = {op.kind == arch::OpKind::ONNX
+                                      ? std::string(arch::onnx_op(op.attrs.onnx))
+                                      : std::string(arch::op_name(op.kind))};
+  const auto source = static_cast<std::size_t>(op.source_index);
+  if (op.source_index >= 0 && source < options.sources.size()) {
+    out.push_back(options.sources[source].kind);
+    if (!options.sources[source].name.empty()) out.push_back(options.sources[source].name);
+  }
+  for (const TensorId id : op.outputs)
+    if (id != kNoTensor) out.push_back(graph.tensor(id).desc.name);
+  return out;
+}
+
+base::Error no_such_operator(const Graph& graph, const Options& options,
+                             const std::string& pattern) {
+  std::vector<std::string> names;
+  for (const Op& op : graph.ops)
+    for (auto& name : names_of(graph, op, options))
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(std::move(name));
+  const std::size_t more = names.size() - std::min(names.size(), kMostNames);
+  names.resize(names.size() - more);
+  return {base::ErrorKind::kUsage, "--keep-float",
+          fmt::format("no operator is a '{}', is called so, or makes a tensor of that name (what "
+                      "others took up, such as activations and normalisations, has no name left)",
+                      pattern),
+          fmt::format("one of: {}{}", fmt::join(names, ", "),
+                      more ? fmt::format(", and {} more", more) : "")};
 }
 
 base::Result<std::map<std::size_t, std::string>> kept_by_user(const Graph& graph,
@@ -34,19 +68,23 @@ base::Result<std::map<std::size_t, std::string>> kept_by_user(const Graph& graph
   for (const std::string& pattern : options.keep_float) {
     bool found = false;
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-      const Op& op = graph.ops[i];
-      if (!matches(pattern, std::string(arch::op_name(op.kind))) &&
-          !matches(pattern, graph.tensor(op.outputs[0]).desc.name))
-        continue;
-      out[i] = "--keep-float", found = true;
+      const auto names = names_of(graph, graph.ops[i], options);
+      if (std::any_of(names.begin(), names.end(),
+                      [&](const auto& n) { return matches(pattern, n); }))
+        out[i] = "--keep-float", found = true;
     }
-    if (!found)
-      return base::Error{
-          base::ErrorKind::kUsage, "--keep-float",
-          fmt::format("no operator is a '{}' or makes a tensor of that name", pattern),
-          "see the names with 'deputy inspect'"};
+    if (!found) return no_such_operator(graph, options, pattern);
   }
   return out;
+}
+
+/// Whether an engine's contract has int16 maps at all: on which it is settled by the kernels.
+std::optional<std::string> wide_refusal() {
+  for (const arch::QuantisationContract& row : arch::quantisation_contracts())
+    if (row.role == arch::TensorRole::kFeatureMap &&
+        (row.types & arch::dtype_bit(DType::kInt16)) != 0)
+      return std::nullopt;
+  return "no engine takes int16 maps";
 }
 
 /// Why an integer operator cannot be: its own rules, the CPU's kernel, the NPU. What moves only may
@@ -67,6 +105,7 @@ std::optional<std::string> refusal(const Graph& graph, const Op& op,
   for (const TensorId id : op.outputs) out.push_back({&graph.tensor(id).desc, nullptr});
   if (const auto status = host_runtime::check_host_op(op.kind, op.attrs, in, out); !status.ok())
     return status.error().message;
+  if (graph.tensor(op.outputs[0]).desc.dtype == DType::kInt16) return wide_refusal();
   return only_moves(op.kind) ? std::nullopt : delegate::npu_refusal(graph, op, engine);
 }
 
@@ -106,11 +145,13 @@ LayerRow row_of(const Calibration& c, const Plan& plan, const Rewritten& made,
   if (const auto at = made.notes.find(i); at != made.notes.end()) row.note = at->second;
   const auto t = static_cast<std::size_t>(row.tensor);
   row.seen = {c.statistics()[t].min, c.statistics()[t].max};
-  row.quantisation = plan.quantisation[t];
+  row.wide = plan.wide[i];
+  row.quantisation = row.wide ? plan.wide_quantisation[t] : plan.quantisation[t];
   if (row.integer) {
     const float scale = row.quantisation.scale[0];
     const auto zero = static_cast<float>(row.quantisation.zero_point[0]);
-    row.range = {(-128 - zero) * scale, (127 - zero) * scale};
+    const float least = row.wide ? -32768 : -128, most = row.wide ? 32767 : 127;
+    row.range = {(least - zero) * scale, (most - zero) * scale};
   } else {
     row.range = ranges[t];
   }
@@ -119,17 +160,31 @@ LayerRow row_of(const Calibration& c, const Plan& plan, const Rewritten& made,
 
 }  // namespace
 
+std::vector<Range> choose_ranges(const Calibration& c, const Options& options) {
+  std::vector<Range> ranges;
+  for (const TensorStatistics& s : c.statistics())
+    ranges.push_back(choose_range(s, options.method, options.percentile));
+  return ranges;
+}
+
 base::Result<Quantised> quantise(const Calibration& c, const Options& options) {
+  return quantise(c, options, choose_ranges(c, options));
+}
+
+base::Result<Quantised> quantise(const Calibration& c, const Options& options,
+                                 const std::vector<Range>& ranges) {
   if (c.samples() == 0)
     return base::Error{base::ErrorKind::kInput, "--calib", "there is no sample to calibrate with",
                        "give .npy files, or folders of them"};
   const Graph& graph = c.graph();
-  std::vector<Range> ranges;
+  PlanOptions wanted;
+  wanted.ranges = ranges, wanted.wide = options.wide;
+  // 65,536 steps need no clipping.
   for (const TensorStatistics& s : c.statistics())
-    ranges.push_back(choose_range(s, options.method, options.percentile));
-  DEPUTY_ASSIGN(auto floats, kept_by_user(graph, options));
+    wanted.wide_ranges.push_back(choose_range(s, RangeMethod::kMinMax, 0));
+  DEPUTY_ASSIGN(wanted.floats, kept_by_user(graph, options));
   for (;;) {
-    const Plan plan = make_plan(graph, ranges, floats);
+    const Plan plan = make_plan(graph, wanted);
     DEPUTY_ASSIGN(auto made,
                   rewrite(graph, plan, c.statistics(), options.weights, options.float_io));
     std::map<std::size_t, std::string> refused = made.refusals;
@@ -138,8 +193,12 @@ base::Result<Quantised> quantise(const Calibration& c, const Options& options) {
         if (const std::size_t i = made.origin[k]; i != kGraphOutput && plan.integer[i])
           if (const auto why = refusal(made.graph, made.graph.ops[k], options.engine))
             refused[i] = *why;
+    for (const auto& [i, why] : refused)
+      if (plan.wide[i])
+        return base::Error{base::ErrorKind::kUnsupported,
+                           delegate::op_label(graph, graph.ops[i]) + " on int16", why, ""};
     if (!refused.empty()) {  // ever fewer integer operators, so this ends
-      floats.insert(refused.begin(), refused.end());
+      wanted.floats.insert(refused.begin(), refused.end());
       continue;
     }
     if (std::none_of(plan.integer.begin(), plan.integer.end(), [](bool b) { return b; }))

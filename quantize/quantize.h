@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "delegate/compile.h"
+#include "delegate/import/onnx/onnx.h"
 #include "quantize/executor.h"
 #include "quantize/rewrite.h"
 
@@ -27,8 +28,13 @@ struct Options {
   WeightOptions weights;
   Equalise equalise = Equalise::kAuto;
   bool float_io = true;
-  std::vector<std::string> keep_float;  ///< operators by kind or by a tensor they make; a trailing
-                                        ///< '*' stands for any rest
+  /// Operators by kind, by a tensor they make, or by what the model's file calls them (its kind, its
+  /// name); a trailing '*' stands for any rest.
+  std::vector<std::string> keep_float;
+  std::vector<delegate::SourceName> sources;  ///< by Op::source_index; empty: the file has no names
+  /// Tensors of the prepared graph that are int16 with what shares their scale (mixed.h chooses them).
+  /// The operators at them work on int16 maps and int8 weights.
+  std::vector<delegate::TensorId> wide;
   delegate::CompileOptions engine;      ///< the NPU that must take the result, and its rounding
 };
 
@@ -75,7 +81,7 @@ std::uint64_t hash_start();
 struct LayerRow {
   std::size_t op = 0;
   std::string name, kind;
-  bool integer = false;
+  bool integer = false, wide = false;  ///< wide: on int16 maps
   std::string reason;  ///< why it stays in floats
   std::string note;
   delegate::TensorId tensor = delegate::kNoTensor;  ///< its first result, in the float graph
@@ -92,7 +98,13 @@ struct Quantised {
   std::uint64_t bias_bytes_before = 0, bias_bytes_after = 0;
 };
 
-/// kInput: no samples. kUnsupported: no operator can be an integer one.
+/// Of every tensor, for int8.
+std::vector<Range> choose_ranges(const Calibration& calibration, const Options& options);
+
+/// kInput: no samples. kUnsupported: no operator can be an integer one; no engine takes an operator
+/// on int16 that `wide` asks for. `ranges`: of choose_ranges() with the same options.
 base::Result<Quantised> quantise(const Calibration& calibration, const Options& options);
+base::Result<Quantised> quantise(const Calibration& calibration, const Options& options,
+                                 const std::vector<Range>& ranges);
 
 }  // namespace deputy::quantize

@@ -173,4 +173,11 @@ Quantisation asymmetric_int8(Range range) {
   return {{scale}, {static_cast<std::int32_t>(std::clamp(zero, -128.0, 127.0))}, 0};
 }
 
+Quantisation symmetric_int16(Range range) {
+  double most =
+      std::max(std::fabs(static_cast<double>(range.lo)), std::fabs(static_cast<double>(range.hi)));
+  if (!(most > 0)) most = 1;
+  return {{static_cast<float>(std::clamp(most / 32767, 1e-20, 1e20))}, {0}, 0};
+}
+
 }  // namespace deputy::quantize

@@ -33,5 +33,7 @@ Range hull(Range a, Range b);
 /// int8 with one scale and zero point. 0 is a number exactly; a range of nothing gets a scale of
 /// 1/255.
 Quantisation asymmetric_int8(Range range);
+/// int16 with zero point 0, as 16x8 operators want it: the larger end is 32767 steps away.
+Quantisation symmetric_int16(Range range);
 
 }  // namespace deputy::quantize

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <tuple>
 
 #include "quantize/prepare.h"
 
@@ -30,7 +32,7 @@ class Rewriter {
     for (std::size_t t = 0; t < out_.twin.size(); ++t) out_.twin[t] = static_cast<TensorId>(t);
     if (!float_io)
       for (const TensorId id : to.inputs)
-        if (has_integers(id)) make_integer(id);
+        if (has_integers(id)) make_integer(id, false);
     for (std::size_t i = 0; i < from_.ops.size(); ++i) {
       origin_ = i;
       const Op& op = from_.ops[i];
@@ -44,30 +46,46 @@ class Rewriter {
       }
     }
     origin_ = kGraphOutput;
-    for (const TensorId id : from_.outputs) to.outputs.push_back(float_io ? float_output(id) : id);
+    for (const TensorId id : from_.outputs)
+      to.outputs.push_back(float_io ? float_output(id) : byte_output(id));
     for (std::size_t t = 0; t < out_.twin.size(); ++t)
-      if (const auto at = integers_.find({static_cast<TensorId>(t), key(plan_.quantisation[t])});
-          at != integers_.end())
-        out_.twin[t] = at->second;
+      for (const bool wide : {false, true})  // the finer one, where there are two
+        if (const auto at = integers_.find({static_cast<TensorId>(t), key(form(t, wide))});
+            at != integers_.end())
+          out_.twin[t] = at->second;
     if (out_.refusals.empty()) tidy();
     return std::move(out_);
   }
 
  private:
-  using Key = std::pair<float, std::int32_t>;
-  static Key key(const Quantisation& q) {
-    return q.present() ? Key{q.scale[0], q.zero_point[0]} : Key{0, 0};
+  /// A tensor's integers, of one of two types.
+  struct Form {
+    Quantisation quant;
+    DType dtype = DType::kInt8;
+  };
+  using Key = std::tuple<float, std::int32_t, DType>;
+  static Key key(const Form& f) {
+    return f.quant.present() ? Key{f.quant.scale[0], f.quant.zero_point[0], f.dtype}
+                             : Key{0, 0, DType::kFloat32};
   }
+  Form form(std::size_t tensor, bool wide) const {
+    return wide ? Form{plan_.wide_quantisation[tensor], DType::kInt16}
+                : Form{plan_.quantisation[tensor], DType::kInt8};
+  }
+  Form form(TensorId id, bool wide) const { return form(static_cast<std::size_t>(id), wide); }
   bool has_integers(TensorId id) const {
     return plan_.quantisation[static_cast<std::size_t>(id)].present();
   }
   Tensor& tensor(TensorId id) { return out_.graph.tensor(id); }
-  bool is_integer(TensorId id) { return tensor(id).desc.dtype == DType::kInt8; }
+  bool is_integer(TensorId id) {
+    return tensor(id).desc.dtype == DType::kInt8 || tensor(id).desc.dtype == DType::kInt16;
+  }
 
-  void make_integer(TensorId id) {
+  void make_integer(TensorId id, bool wide) {
     Tensor& t = tensor(id);
-    t.desc.dtype = DType::kInt8, t.desc.quant = plan_.quantisation[static_cast<std::size_t>(id)];
-    integers_[{id, key(t.desc.quant)}] = id;
+    const Form f = form(id, wide);
+    t.desc.dtype = f.dtype, t.desc.quant = f.quant;
+    integers_[{id, key(f)}] = id;
   }
   void push(Op op) {
     out_.graph.ops.push_back(std::move(op));
@@ -99,26 +117,36 @@ class Rewriter {
     if (!is_integer(id) || from_.tensor(id).desc.dtype != DType::kFloat32) return id;
     const std::string name = from_.tensor(id).desc.name;
     const TensorId out = as_float(id);
-    tensor(id).desc.name = name + "/int8", tensor(out).desc.name = name;
+    tensor(id).desc.name = fmt::format("{}/{}", name, dtype_name(tensor(id).desc.dtype));
+    tensor(out).desc.name = name;
     return out;
   }
-  TensorId as_integer(TensorId id, const Quantisation& wanted) {
+  /// Whoever asked for int8 at the ends gets it though the last operator works on int16.
+  TensorId byte_output(TensorId id) {
+    if (tensor(id).desc.dtype != DType::kInt16 || from_.tensor(id).desc.dtype != DType::kFloat32)
+      return id;
+    const std::string name = from_.tensor(id).desc.name;
+    const TensorId out = as_integer(id, form(id, false));
+    tensor(id).desc.name = name + "/int16", tensor(out).desc.name = name;
+    return out;
+  }
+  TensorId as_integer(TensorId id, const Form& wanted) {
     if (const auto at = integers_.find({id, key(wanted)}); at != integers_.end()) return at->second;
     Tensor like = from_.tensor(id);
-    like.desc.dtype = DType::kInt8, like.desc.quant = wanted;
-    like.desc.name += fmt::format(
-        "/int8{}", integers_.count({id, key(plan_.quantisation[static_cast<std::size_t>(id)])})
-                       ? "/rescaled"
-                       : "");
+    like.desc.dtype = wanted.dtype, like.desc.quant = wanted.quant;
+    const bool again = integers_.contains({id, key(form(id, wanted.dtype == DType::kInt16))});
+    like.desc.name += fmt::format("/{}{}", dtype_name(wanted.dtype), again ? "/rescaled" : "");
     TensorId out;
     if (like.constant) {
       const auto values = floats_of(from_.tensor(id));
-      like.data.resize(values.size());
+      const std::size_t width = dtype_size(wanted.dtype);
+      like.data.resize(values.size() * width);
+      const float least = width == 1 ? -128 : -32768, most = width == 1 ? 127 : 32767;
       for (std::size_t k = 0; k < values.size(); ++k) {
-        const float q =
-            std::nearbyint(values[k] / wanted.scale[0]) + static_cast<float>(wanted.zero_point[0]);
-        like.data[k] =
-            static_cast<std::uint8_t>(static_cast<std::int8_t>(std::clamp(q, -128.0f, 127.0f)));
+        const float q = std::nearbyint(values[k] / wanted.quant.scale[0]) +
+                        static_cast<float>(wanted.quant.zero_point[0]);
+        const auto n = static_cast<std::int16_t>(std::clamp(q, least, most));
+        std::memcpy(&like.data[k * width], &n, width);  // little-endian, as everything here
       }
       out = add(std::move(like));
     } else {
@@ -126,38 +154,39 @@ class Rewriter {
     }
     return integers_[{id, key(wanted)}] = out;
   }
-  Quantisation constant_scale(TensorId id) const {
+  Form constant_form(TensorId id, bool wide) const {
     Range range;
     for (const float v : floats_of(from_.tensor(id))) range = hull(range, {v, v});
-    return asymmetric_int8(range);
+    return wide ? Form{symmetric_int16(range), DType::kInt16}
+                : Form{asymmetric_int8(range), DType::kInt8};
   }
 
   base::Status integer_op(std::size_t index, const Op& op) {
     Op made = op;
-    const Quantisation& result = plan_.quantisation[static_cast<std::size_t>(op.outputs[0])];
+    const bool wide = plan_.wide[index];
+    const Form result = form(op.outputs[0], wide);
     for (const std::size_t k : map_operands(op)) {
       if (!from_.has_input(op, k)) continue;
       const TensorId id = op.inputs[k];
-      const Quantisation wanted = keeps_scale(op.kind) ? result
-                                  : from_.tensor(id).constant
-                                      ? constant_scale(id)
-                                      : plan_.quantisation[static_cast<std::size_t>(id)];
+      const Form wanted = keeps_scale(op.kind)        ? result
+                          : from_.tensor(id).constant ? constant_form(id, wide)
+                                                      : form(id, wide);
       made.inputs[k] = as_integer(id, wanted);
     }
     if (is_weighted(from_, op)) {
       DEPUTY_ASSIGN(
           auto integers,
-          quantise_weights(from_, op, tensor(made.inputs[0]).desc.quant,
+          quantise_weights(from_, op, tensor(made.inputs[0]).desc.quant, wide,
                            statistics_[static_cast<std::size_t>(op.inputs[0])], options_));
       if (integers.raised)
         out_.notes[index] =
-            fmt::format("{} weight scales raised by up to {:.3g} so that the bias fits 32 bits",
+            fmt::format("{} weight scales raised by up to {:.3g} so that the bias fits",
                         integers.raised, integers.most_raised);
       made.inputs.resize(3, kNoTensor);
       made.inputs[1] = add(std::move(integers.weights));
       made.inputs[2] = add(std::move(integers.bias));
     }
-    for (const TensorId id : op.outputs) make_integer(id);
+    for (const TensorId id : op.outputs) make_integer(id, wide);
     push(std::move(made));
     return {};
   }
@@ -193,7 +222,7 @@ class Rewriter {
   const WeightOptions& options_;
   Rewritten out_;
   std::size_t origin_ = kGraphOutput;
-  std::map<std::pair<TensorId, Key>, TensorId> integers_;  ///< int8 forms of a float tensor
+  std::map<std::pair<TensorId, Key>, TensorId> integers_;  ///< integer forms of a float tensor
   std::map<TensorId, TensorId> floats_;
 };
 

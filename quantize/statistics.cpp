@@ -7,6 +7,7 @@ namespace deputy::quantize {
 namespace {
 
 constexpr double kAveraging = 0.1;  ///< weight of the newest sample in the moving averages
+constexpr int kMostBits = 40;       ///< of a bin's number before bins are merged
 
 std::int64_t bin_of(double value, int exponent) {
   return static_cast<std::int64_t>(std::floor(std::ldexp(value, -exponent)));
@@ -22,35 +23,37 @@ double TensorStatistics::channel_mean(std::size_t channel) const {
          static_cast<double>(count);
 }
 
-/// Makes every value of [lo, hi] fall into a bin.
+/// Makes every value of [lo, hi] fall into a bin. Zeros alone need none: they are counted apart.
 void TensorStatistics::cover(double lo, double hi) {
+  if (bins.empty() && lo == 0 && hi == 0) return;
   const auto most = static_cast<std::int64_t>(kBins);
   if (bins.empty()) {
+    if (zeros > 0) lo = std::min(lo, 0.0), hi = std::max(hi, 0.0);  // of samples before
     // Half of the bins for the first sample: later ones are a little wider.
     const double span = std::max({hi - lo, std::fabs(hi), std::fabs(lo)}) * 2 / most;
     exponent = span > 0 ? std::clamp(std::ilogb(span), -200, 200) : -200;
     first = bin_of(lo, exponent);
     bins.assign(kBins, 0);
   }
-  std::int64_t from = std::min(first, bin_of(lo, exponent));
-  std::int64_t to = std::max(first + most - 1, bin_of(hi, exponent));
-  if (from == first && to == first + most - 1) return;
+  // Bins so much wider first that their numbers fit: a value may be 2^250 times the first one's.
+  const double reach = std::max(std::fabs(lo), std::fabs(hi));
+  int shift = reach > 0 ? std::max(std::ilogb(reach) - kMostBits - exponent, 0) : 0;
+  std::int64_t from = bin_of(lo, exponent + shift), to = bin_of(hi, exponent + shift);
+  if (shift == 0 && from >= first && to < first + most) return;
   // What is used of the old bins, then twice as wide until old and new fit.
   std::size_t used_from = 0, used_to = kBins;
   while (used_from < kBins && bins[used_from] == 0) ++used_from;
   while (used_to > used_from && bins[used_to - 1] == 0) --used_to;
-  from = bin_of(lo, exponent), to = bin_of(hi, exponent);
-  if (used_from < used_to) {
-    from = std::min(from, first + static_cast<std::int64_t>(used_from));
-    to = std::max(to, first + static_cast<std::int64_t>(used_to) - 1);
-  }
-  int shift = 0;
-  while ((to >> shift) - (from >> shift) >= most) ++shift;
+  const auto coarser = [&](std::size_t bin) {
+    return (first + static_cast<std::int64_t>(bin)) >> std::min(shift, 63);
+  };
+  if (used_from < used_to)
+    from = std::min(from, coarser(used_from)), to = std::max(to, coarser(used_to - 1));
+  while (to - from >= most) ++shift, from >>= 1, to >>= 1;
   std::vector<std::uint64_t> wider(kBins, 0);
-  const std::int64_t start = from >> shift;
+  const std::int64_t start = from;
   for (std::size_t i = used_from; i < used_to; ++i)
-    wider[static_cast<std::size_t>(((first + static_cast<std::int64_t>(i)) >> shift) - start)] +=
-        bins[i];
+    wider[static_cast<std::size_t>(coarser(i) - start)] += bins[i];
   bins = std::move(wider), first = start, exponent += shift;
 }
 

@@ -39,13 +39,14 @@ struct TensorStatistics {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
+    constexpr double kMost = 3.5e38;  // any float
     v(s.samples, Field{.name = "samples"});
     v(s.count, Field{.name = "count"});
     v(s.zeros, Field{.name = "zeros"});
-    v(s.min, Field{.name = "min"});
-    v(s.max, Field{.name = "max"});
-    v(s.average_min, Field{.name = "average_min"});
-    v(s.average_max, Field{.name = "average_max"});
+    v(s.min, Field{.name = "min", .min = -kMost, .max = kMost});
+    v(s.max, Field{.name = "max", .min = -kMost, .max = kMost});
+    v(s.average_min, Field{.name = "average_min", .min = -kMost, .max = kMost});
+    v(s.average_max, Field{.name = "average_max", .min = -kMost, .max = kMost});
     v(s.exponent, Field{.name = "exponent", .min = -300, .max = 300});
     v(s.first, Field{.name = "first"});
     v(s.bins, Field{.name = "bins"});

@@ -17,9 +17,13 @@ using delegate::Graph;
 using delegate::Op;
 using delegate::Tensor;
 
-constexpr double kMostInput = 255;  ///< |x - zero point| of int8
 constexpr double kMostWeight = 127;
-constexpr double kMostSum = 2147483647.0;
+/// |x - zero point| of the maps, and what a sum of products may be: TFLite rescales the int64 sums
+/// of 16x8 operators by multipliers that take 48 bits.
+struct Limits {
+  double input, sum;
+};
+constexpr Limits kNarrow = {255, 2147483647.0}, kWide = {32768, 140737488355327.0};
 constexpr double kLeastScale = 1e-15;  ///< times an input's scale it is still a normal number
 
 /// Which part of an operator's outputs a tap of the kernel sees the image in, not the pads.
@@ -72,7 +76,7 @@ std::size_t read_channel(const Graph& graph, const Op& op, std::size_t index, st
 }  // namespace
 
 base::Result<IntegerWeights> quantise_weights(const Graph& graph, const Op& op,
-                                              const Quantisation& input,
+                                              const Quantisation& input, bool wide,
                                               const TensorStatistics& statistics,
                                               const WeightOptions& options) {
   const Tensor& real = graph.tensor(op.inputs[1]);
@@ -83,10 +87,12 @@ base::Result<IntegerWeights> quantise_weights(const Graph& graph, const Op& op,
   const double in_scale = static_cast<double>(input.scale[0]);
   const double taps =
       static_cast<double>(weights.size()) / static_cast<double>(std::max<std::size_t>(channels, 1));
-  const double room = kMostSum - taps * kMostWeight * kMostInput;
-  if (room < kMostSum / 4)
-    return base::Error{base::ErrorKind::kUnsupported, "",
-                       fmt::format("sums of {:.0f} products need more than 32 bits", taps), ""};
+  const Limits& limits = wide ? kWide : kNarrow;
+  const double room = limits.sum - taps * kMostWeight * limits.input;
+  if (room < limits.sum / 4)
+    return base::Error{
+        base::ErrorKind::kUnsupported, "",
+        fmt::format("sums of {:.0f} products need more than {} bits", taps, wide ? 48 : 32), ""};
 
   std::vector<double> largest(channels, 0);
   for (std::size_t k = 0; k < weights.size(); ++k) {
@@ -139,17 +145,20 @@ base::Result<IntegerWeights> quantise_weights(const Graph& graph, const Op& op,
   }
   out.bias.desc.name =
       graph.has_input(op, 2) ? graph.tensor(op.inputs[2]).desc.name : real.desc.name + "/bias";
-  out.bias.desc.dtype = DType::kInt32, out.bias.desc.shape = {static_cast<std::int32_t>(channels)};
+  out.bias.desc.dtype = wide ? DType::kInt64 : DType::kInt32,
+  out.bias.desc.shape = {static_cast<std::int32_t>(channels)};
   out.bias.constant = true;
-  out.bias.data.resize(channels * sizeof(std::int32_t));
+  const std::size_t width = dtype_size(out.bias.desc.dtype);
+  out.bias.data.resize(channels * width);
   for (std::size_t c = 0; c < channels; ++c) {
     const float step = input.scale[0] * quant.scale[one ? 0 : c];
     if (c < quant.scale.size())
       out.bias.desc.quant.scale.push_back(step), out.bias.desc.quant.zero_point.push_back(0);
     const double steps =
         std::nearbyint((static_cast<double>(bias[c]) - shift[c]) / static_cast<double>(step));
-    const auto q = static_cast<std::int32_t>(std::clamp(steps, -room, room));
-    std::memcpy(&out.bias.data[c * sizeof q], &q, sizeof q);
+    const auto q = static_cast<std::int64_t>(std::clamp(steps, -room, room));
+    const auto narrow = static_cast<std::int32_t>(q);
+    std::memcpy(&out.bias.data[c * width], wide ? static_cast<const void*>(&q) : &narrow, width);
   }
   return out;
 }

@@ -19,17 +19,17 @@ struct WeightOptions {
 
 struct IntegerWeights {
   delegate::Tensor weights;  ///< int8, symmetric, in [-127, 127]
-  delegate::Tensor bias;     ///< int32, in steps of the input's scale times the weights'
-  int raised = 0;            ///< channels whose scale was raised so that bias and sum fit 32 bits
+  delegate::Tensor bias;     ///< int32 (int64 for int16 maps), in steps of input's scale x weights'
+  int raised = 0;            ///< channels whose scale was raised so that bias and sum fit
   double most_raised = 1;    ///< by how much at most
 };
 
-/// `op` is_weighted(). `input`: its input's quantisation, `statistics` what calibration saw of it.
-/// With correct_bias the bias takes up what the rounding of weights shifts the mean of each output
-/// by (Nagel et al. 2019, section 4.2). kUnsupported: the sum of one output does not fit 32 bits
-/// with any scale.
+/// `op` is_weighted(). `input`: its input's quantisation, int16 if `wide`; `statistics` what
+/// calibration saw of it. With correct_bias the bias takes up what the rounding of weights shifts
+/// the mean of each output by (Nagel et al. 2019, section 4.2). kUnsupported: the sum of one output
+/// does not fit (32 bits; 48 for int16 maps, as TFLite has it) with any scale.
 base::Result<IntegerWeights> quantise_weights(const delegate::Graph& graph, const delegate::Op& op,
-                                              const Quantisation& input,
+                                              const Quantisation& input, bool wide,
                                               const TensorStatistics& statistics,
                                               const WeightOptions& options);
 

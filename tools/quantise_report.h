@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "quantize/evaluate.h"
+#include "quantize/mixed.h"
 
 namespace deputy::tools {
 
@@ -15,6 +16,7 @@ struct MetricRow {
   std::uint64_t samples = 0;
   double before = 0, after = 0;  ///< float network, int8 network
   bool higher_is_better = true;
+  std::uint64_t same_answer = 0;  ///< samples whose largest output is the same in both networks
 };
 
 struct QuantiseReport {
@@ -27,6 +29,7 @@ struct QuantiseReport {
   std::vector<std::optional<double>> sqnr_db;  ///< by layer
   std::optional<double> output_sqnr_db;
   std::optional<MetricRow> metric;
+  std::optional<quantize::MixedChoice> mixed;
 };
 
 std::string quantise_text(const QuantiseReport& report, bool layers);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -52,6 +54,21 @@ std::uint64_t samples_in(const Shape& shape, const Shape& wanted) {
       Shape(all.begin() + 1, all.end()) == Shape(one.begin() + 1, one.end()) && wanted[0] > 1)
     return static_cast<std::uint64_t>(all[0] / one[0]);
   return 0;
+}
+
+/// kInput names the first value that is NaN or infinite by its place in the file.
+base::Status check_finite(const std::vector<std::uint8_t>& sample, const std::string& path,
+                          std::uint64_t index) {
+  for (std::size_t k = 0; k * sizeof(float) < sample.size(); ++k) {
+    float v;
+    std::memcpy(&v, &sample[k * sizeof v], sizeof v);
+    if (std::isfinite(v)) continue;
+    return base::Error{
+        base::ErrorKind::kInput, path,
+        fmt::format("value {} of sample {} is {}", k, index, std::isnan(v) ? "NaN" : "infinite"),
+        "remove the sample (numbers count from 0)"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -144,6 +161,7 @@ base::Result<std::vector<std::vector<std::uint8_t>>> Samples::get(std::uint64_t 
     std::vector<std::uint8_t> bytes(input.bytes);
     stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     if (!stream) return io(file->path, "cannot be read any more");
+    if (file->header.dtype == DType::kFloat32) DEPUTY_TRY(check_finite(bytes, file->path, at));
     out.push_back(std::move(bytes));
   }
   return out;

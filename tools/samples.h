@@ -21,7 +21,8 @@ class Samples {
                                     const delegate::Graph& graph);
 
   std::uint64_t size() const { return size_; }
-  /// The bytes for each graph input. Reads them from disk; nothing is kept.
+  /// The bytes for each graph input. Reads them from disk; nothing is kept. kInput: a float that is
+  /// NaN or infinite, named by file, sample and place.
   base::Result<std::vector<std::vector<std::uint8_t>>> get(std::uint64_t index) const;
   /// Names, sizes and shapes of the files: what they are told apart by.
   std::string identity() const;

@@ -13,6 +13,7 @@ const {loadRuntimes} = require('./outside');
 const ONNX_RUNTIME = ['--method', 'minmax', '--no-bias-correction', '--equalise', 'off'];
 const VARIANTS = [
   ['default', []],
+  ['mse', ['--method', 'mse']],
   ['minmax', ['--method', 'minmax']],
   ['average', ['--method', 'average']],
   ['percentile', ['--method', 'percentile']],
@@ -21,6 +22,7 @@ const VARIANTS = [
   ['per tensor, equalised', ['--per-tensor', '--equalise', 'on']],
   ['ONNX Runtime\'s rules', [...ONNX_RUNTIME, '--per-tensor']],
   ['the same, per channel', [...ONNX_RUNTIME, '--matrix-per-channel']],
+  ['mixed', ['--mixed', '--budget', 'bytes=25']],
 ];
 
 function floats(file) { return new Float32Array(npy.read(file).data.slice().buffer); }
@@ -37,6 +39,37 @@ function metric(name, outputs, inputs, labels) {
     for (const [b, lb] of scores)
       if (la > lb) pairs++, wins += a > b ? 1 : a === b ? 0.5 : 0;
   return wins / pairs;
+}
+
+/// Float networks of others: no labels, but files large enough that what is not weights does not hide the weights.
+function measureSizes(deputy, work, shared) {
+  const manifest = path.join(shared, 'manifest.json');
+  if (!fs.existsSync(manifest)) return [];
+  const rows = [];
+  const wanted = ['ad01_fp32.tflite', 'vww_96_float.tflite', 'kai_jiang_v1.1_vww_96_float.onnx', 'pretrainedResnet.tflite', 'kws_ref_model_float32.tflite', 'mnist.onnx'];
+  for (const entry of JSON.parse(fs.readFileSync(manifest)).models) {
+    if (!wanted.includes(path.basename(entry.file))) continue;
+    const calib = entry.cases.map((c, i) => {
+      const file = typeof c.inputs[0] === 'string' ? c.inputs[0] : c.inputs[0].file, out = path.join(work, `${path.basename(entry.file)}.${i}.npy`);
+      const data = fs.readFileSync(path.join(shared, file));
+      npy.write(out, '<f4', entry.inputs?.[0]?.shape ?? c.inputs[0].shape, data);
+      return out;
+    });
+    for (const format of ['onnx', 'tflite'])
+      for (const [variant, options] of [['per channel', []], ['per tensor', ['--per-tensor']]]) {
+        const out = path.join(work, `${path.basename(entry.file)}-${variant.replace(' ', '_')}.${format}`);
+        try {
+          const r = JSON.parse(execFileSync(deputy, ['quantize', path.join(shared, entry.file), '--calib', ...calib, '-o', out, '--json', ...options], {stdio: ['ignore', 'pipe', 'pipe']}));
+          const row = {network: path.basename(entry.file), variant, format, weights: r.weights, biases: r.biases, file: r.file, sqnr_db: r.output_sqnr_db};
+          rows.push(row);
+          console.log(['size', row.network, variant, format, `weights ${r.weights.before} ${r.weights.after}`, `biases ${r.biases.before} ${r.biases.after}`,
+                       `file ${r.file.before} ${r.file.after} ${(100 * r.file.after / r.file.before).toFixed(1)} %`, `${(r.output_sqnr_db ?? NaN).toFixed(1)} dB`].join(' | '));
+        } catch (error) {
+          console.log(['size', path.basename(entry.file), variant, format, String(error.stderr ?? error.message).trim()].join(' | '));
+        }
+      }
+  }
+  return rows;
 }
 
 async function main([folder, deputy, work, shared]) {
@@ -56,7 +89,7 @@ async function main([folder, deputy, work, shared]) {
     const inputs = floats(samples(`${net.data}_x.npy`));
     const labels = [...new BigInt64Array(npy.read(samples(`${net.data}_y.npy`)).data.slice().buffer)].map(Number);
     for (const [variant, options] of VARIANTS) {
-      for (const format of ['onnx', 'tflite']) {
+      for (const format of options.includes('--mixed') ? ['tflite'] : ['onnx', 'tflite']) {
         const out = path.join(work, `${net.name}-${variant}.${format}`.replace(/[', ]+/g, '_'));
         const report = JSON.parse(execFileSync(deputy, [
           'quantize', net.model, '--calib', samples(`${net.data}_calib.npy`), '-o', out, '--eval', samples(`${net.data}_x.npy`),
@@ -67,15 +100,16 @@ async function main([folder, deputy, work, shared]) {
         } catch (error) {
           outside = error.message;
         }
-        const row = {network: net.name, variant, format, metric: net.metric, float: report.metric.float, int8: report.metric.int8, outside,
+        const row = {network: net.name, variant, format, metric: net.metric, float: report.metric.float, int8: report.metric.int8, outside, same_answer: report.metric.same_answer, samples: report.metric.samples, method: report.method,
                      sqnr_db: report.output_sqnr_db, weights: report.weights.after / report.weights.before, file: [report.file.before, report.file.after]};
         json.push(row);
         console.log([net.name, variant, format, net.metric, row.float.toFixed(5), row.int8.toFixed(5), typeof outside === 'number' ? outside.toFixed(5) : outside,
-                     (row.sqnr_db ?? NaN).toFixed(1), row.weights.toFixed(4), row.file.join(' ')].join(' | '));
+                     `${row.same_answer}/${row.samples}`, row.method, (row.sqnr_db ?? NaN).toFixed(1), row.weights.toFixed(4), row.file.join(' ')].join(' | '));
       }
     }
   }
-  fs.writeFileSync(path.join(work, 'results.json'), JSON.stringify(json, null, 1) + '\n');
+  const sizes = measureSizes(deputy, work, shared);
+  fs.writeFileSync(path.join(work, 'results.json'), JSON.stringify({accuracy: json, sizes}, null, 1) + '\n');
 }
 
 main(process.argv.slice(2)).catch((error) => {

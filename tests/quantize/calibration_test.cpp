@@ -86,6 +86,19 @@ TEST_CASE("a calibration goes on where it was saved, and refuses what is not its
   CHECK(resumed.samples() == 12);
 }
 
+TEST_CASE("statistics of values beyond any integer are saved and taken up again") {
+  Net net({1, 4});
+  net.op(OpKind::RELU, {net.newest()}, {1, 4});
+  const delegate::Graph graph = net.done();
+  const Options options;
+  Calibration c = calibrated(graph, options, 0);
+  REQUIRE(c.add(std::vector<Bytes>{bytes_of({0, 0, 0, 0})}).ok());
+  REQUIRE(c.add(std::vector<Bytes>{bytes_of({-3e38f, 1, 3e38f, 1e20f})}).ok());
+  Calibration again = calibrated(graph, options, 0);
+  REQUIRE(again.restore(c.save("key"), "key"));
+  CHECK(again.save("key") == c.save("key"));
+}
+
 TEST_CASE("bias correction takes the mean shift of rounded weights away") {
   // Four bits' worth of weights: rounding shifts the outputs of one-sided inputs visibly.
   Net net({1, 8, 8, 16});
@@ -175,6 +188,25 @@ TEST_CASE("metrics") {
   CHECK_FALSE(one.value().ok());
   CHECK_FALSE(Meter(Metric::kMae).add(std::vector<float>{1, 2}, {}, std::vector<double>{1}).ok());
   CHECK_FALSE(Meter(Metric::kTop1).add(std::vector<float>{1, 2}, {}, std::vector<double>{}).ok());
+  // Numbers that are none are refused, not cast.
+  const double no = std::numeric_limits<double>::quiet_NaN();
+  for (const double label : {no, 1e300, -1.0, 2.0})
+    CHECK_FALSE(
+        Meter(Metric::kDice).add(std::vector<float>{1, 2}, {}, std::vector<double>{label}).ok());
+  CHECK_FALSE(Meter(Metric::kMae)
+                  .add(std::vector<float>{std::numeric_limits<float>::infinity()}, {},
+                       std::vector<double>{1})
+                  .ok());
+}
+
+TEST_CASE("what is no number becomes the lowest integer, as the kernels have it") {
+  Net net({1, 2});
+  delegate::Graph graph = net.graph();
+  auto& desc = graph.tensor(0).desc;
+  desc.dtype = DType::kInt8, desc.quant = {{0.5f}, {3}, 0};
+  const Bytes bytes =
+      integer_input(graph, 0, bytes_of({std::numeric_limits<float>::quiet_NaN(), HUGE_VALF}));
+  CHECK(bytes == Bytes{0x80, 0x7f});
 }
 
 }  // namespace

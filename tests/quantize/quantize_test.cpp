@@ -151,6 +151,67 @@ TEST_CASE("equalisation is chosen where it gains") {
   CHECK(chosen(even.done(), Equalise::kOn) == Equalise::kOn);
 }
 
+TEST_CASE("a constant that an unweighted operator reads too stays what it was for that one") {
+  Net net({1, 4, 4, 4});
+  net.conv(4, 1, Activation::kNone, 8).conv(4, 1, Activation::kNone, 0.1f);
+  delegate::Graph& g = net.graph();
+  const auto bias = g.ops[0].inputs[2];
+  net.op(OpKind::MUL, {net.newest(), bias}, {1, 4, 4, 4});
+  net.op(OpKind::RELU, {net.newest()}, {1, 4, 4, 4});
+  Options options;
+  options.equalise = Equalise::kOn;
+  const delegate::Graph graph = net.done();
+  const Calibration c = calibrated(graph, options);
+  CHECK(c.equalised() == 1);
+  const std::vector<Bytes> inputs = {sample(graph, 3)};
+  const auto a = Executor(graph, Numerics::kFp32).run(inputs),
+             b = Executor(c.graph(), Numerics::kFp32).run(inputs);
+  REQUIRE((a.ok() && b.ok()));
+  const auto& desc = graph.tensor(graph.outputs[0]).desc;
+  const auto x = reals(desc, (*a)[0]), y = reals(desc, (*b)[0]);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == Approx(y[i]).epsilon(1e-4).margin(1e-6));
+}
+
+TEST_CASE("nothing is tried where nothing can be equalised") {
+  Net net({1, 8, 8, 3});
+  net.conv(8, 3);
+  Options options;
+  options.keep_float = {"nobody"};  // a trial would end with an error
+  const std::vector<std::vector<Bytes>> samples = {{sample(net.done(), 1)}};
+  const auto chosen = choose_equalise(net.done(), options, samples);
+  REQUIRE(chosen.ok());
+  CHECK(*chosen == Equalise::kOff);
+}
+
+TEST_CASE(
+    "a method is chosen on the calibration's samples: all that was seen unless much is gained") {
+  Net net({1, 8, 8, 3});
+  net.conv(8, 3).conv(4, 3, Activation::kNone);
+  const delegate::Graph graph = net.done();
+  const auto chosen = [&](const std::vector<Bytes>& data) {
+    const Options options;
+    auto c = Calibration::begin(graph, options);
+    REQUIRE(c.ok());
+    std::vector<std::vector<Bytes>> samples;
+    for (const Bytes& bytes : data) {
+      samples.push_back({bytes});
+      REQUIRE(c->add(samples.back()).ok());
+    }
+    samples.resize(std::min<std::size_t>(samples.size(), 8));
+    const auto method = choose_method(*c, options, samples);
+    REQUIRE(method.ok());
+    return *method;
+  };
+  std::vector<Bytes> even, outliers;
+  for (unsigned i = 0; i < 16; ++i) even.push_back(sample(graph, i));
+  outliers = even;
+  auto values = reals(graph.tensor(graph.inputs[0]).desc, even[15]);
+  values[7] = 40;  // a hundred times the others, in a sample that is not looked at
+  outliers[15] = bytes_of(values);
+  CHECK(chosen(even) == RangeMethod::kMinMax);
+  CHECK(chosen(outliers) != RangeMethod::kMinMax);
+}
+
 TEST_CASE("equalisation lets no channel outgrow the others") {
   // Small weights on a large bias: balancing the weights alone would make its channel a thousand
   // times wider.
@@ -287,7 +348,25 @@ TEST_CASE("what the user keeps in floats stays there; a name of nothing is an er
   options.keep_float = {"nothing*"};
   const auto none = quantise(calibrated(net.done(), options), options);
   REQUIRE_FALSE(none.ok());
-  CHECK_THAT(none.error().text(), Contains("nothing*"));
+  CHECK_THAT(none.error().text(), Contains("nothing*") && Contains("CONV_2D, t0, t1"));
+  // As the file calls them: a kind, a name.
+  delegate::Graph graph = net.done();
+  graph.ops[0].source_index = 0, graph.ops[1].source_index = 2;
+  options.sources = {{"Conv", "first"}, {"Relu", ""}, {"Conv", "second"}};
+  for (const char* name : {"second", "sec*"}) {
+    options.keep_float = {name};
+    const Quantised named = quantised(calibrated(graph, options), options);
+    CHECK(named.layers[0].integer);
+    CHECK_FALSE(named.layers[1].integer);
+  }
+  options.keep_float = {"Conv"};
+  const auto all = quantise(calibrated(graph, options), options);
+  REQUIRE_FALSE(all.ok());
+  CHECK(all.error().kind == base::ErrorKind::kUnsupported);
+  options.keep_float = {"Relu"};  // fused: no operator is left of it
+  const auto fused = quantise(calibrated(graph, options), options);
+  REQUIRE_FALSE(fused.ok());
+  CHECK_THAT(fused.error().text(), Contains("one of: CONV_2D, Conv, first, t0, second, t1"));
 }
 
 TEST_CASE("tensors without elements stay floats") {

@@ -158,5 +158,31 @@ TEST_CASE("moving averages forget a single wide sample") {
   CHECK(choose_range(of(samples), RangeMethod::kMovingAverage, 99.9).hi < 10);
 }
 
+TEST_CASE("a first sample of zeros, and later values of any size, have bins that hold them") {
+  const std::vector<std::vector<std::vector<float>>> cases = {
+      {{0, 0, 0}, {1, -2}, {0, 0}},
+      {{0, 0}, {5, 6}, {5.5f, 6}},
+      {{1e-45f}, {3e38f, -3e38f}, {1e-45f, 1}},
+      {{1e-30f, 2e-30f}, {0}, {1e30f}},
+      {{3e38f}, {1e-45f, -1e-45f}}};
+  for (const auto& samples : cases) {
+    const TensorStatistics s = of(samples);
+    std::uint64_t counted = s.zeros, values = 0;
+    for (const auto n : s.bins) counted += n;
+    for (const auto& v : samples) values += v.size();
+    CHECK(counted == values);
+    for (const RangeMethod method : kMethods) {
+      const Range r = choose_range(s, method, 99.99);
+      INFO(range_method_name(method) << " " << r.lo << " " << r.hi);
+      CHECK(r.lo <= 0);
+      CHECK(r.hi >= 0);
+      CHECK((std::isfinite(r.lo) && std::isfinite(r.hi)));
+      CHECK(r.hi > r.lo);
+    }
+  }
+  const TensorStatistics s = of({{0, 0, 0}, {1, -2}, {0, 0}});
+  CHECK(choose_range(s, RangeMethod::kMinMax, 0) == Range{-2, 1});
+}
+
 }  // namespace
 }  // namespace deputy::quantize

@@ -154,7 +154,16 @@ TEST_CASE("quantize says what is wrong with its arguments") {
   auto bad = array(x);
   for (std::size_t i = 0; i < 4; ++i) bad.data[i] = 0xff;
   write_array(t.file("nan.npy"), bad.dtype, bad.shape, bad.data);
-  fails(9, "NaN", out, {"--calib", t.file("nan.npy")});
+  fails(9, "nan.npy: value 0 of sample 0 is NaN", out, {"--calib", t.file("nan.npy")});
+  bad = array(x);
+  for (const std::size_t i : {0u, 1u}) bad.data[row(bad, 0).size() * 3 + 8 + i] = 0;
+  for (const std::size_t i : {2u, 3u})
+    bad.data[row(bad, 0).size() * 3 + 8 + i] = i == 2 ? 0x80 : 0x7f;
+  write_array(t.file("inf.npy"), bad.dtype, bad.shape, bad.data);
+  fails(9, "inf.npy: value 2 of sample 3 is infinite", out, {"--calib", t.file("inf.npy")});
+  fails(2, "needs a --budget", t.file("out.tflite"), {"--calib", x, "--mixed"});
+  fails(2, "is no budget", t.file("out.tflite"), {"--calib", x, "--mixed", "--budget", "10"});
+  fails(5, "operator set 21", out, {"--calib", x, "--mixed", "--budget", "bytes=10"});
   write_text(t.file("cut.npy"), read_text(x).substr(0, 5000));
   fails(9, "holds", out, {"--calib", t.file("cut.npy")});
   const auto again = run_deputy(

@@ -88,12 +88,14 @@ struct QuantizeCommand {
   std::string model, output;
   std::vector<std::string> calib;     ///< .npy files or folders of them
   std::uint64_t max_samples = 0;      ///< 0: all
-  std::string method = "mse";
+  std::string method = "auto";
   double percentile = 99.99;
   bool per_tensor = false, matrix_per_channel = false, no_bias_correction = false;
   std::string equalise = "auto";
   std::string io = "float";
   std::vector<std::string> keep_float;
+  bool mixed = false;
+  std::vector<std::string> budget;    ///< bytes=PERCENT, cycles=PERCENT, sqnr=DECIBELS
   std::vector<std::string> eval;      ///< samples for the metric; empty: those of calib
   std::string labels, metric;
   std::string calibration;            ///< file to keep the statistics in

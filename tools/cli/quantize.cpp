@@ -6,11 +6,13 @@
 #include <filesystem>
 
 #include "api/digest.h"
+#include "api/import_model.h"
 #include "delegate/import/explicit_pads.h"
 #include "delegate/import/onnx/onnx_export.h"
 #include "delegate/import/tflite_export.h"
 #include "quantize/choose.h"
 #include "quantize/evaluate.h"
+#include "quantize/mixed.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
 #include "tools/quantise_report.h"
@@ -24,20 +26,23 @@ using quantize::Bytes;
 
 constexpr std::uint64_t kSaveEvery = 16;     ///< samples
 constexpr std::uint64_t kNoiseSamples = 32;  ///< for the layers' SQNR
-constexpr std::uint64_t kFirstSamples = 16;  ///< for equalisation
+constexpr std::uint64_t kFirstSamples = 16;  ///< for what is chosen by trials
 
 base::Error usage(const char* where, std::string message, std::string remedy = "") {
   return {base::ErrorKind::kUsage, where, std::move(message), std::move(remedy)};
 }
 
-quantize::Options quantise_options(const SimulateOptions& simulate, const QuantizeCommand& command) {
+quantize::Options quantise_options(const SimulateOptions& simulate,
+                                   const QuantizeCommand& command) {
   quantize::Options out;
   out.engine = soc_compile_options(simulate.soc);
   out.engine.numerics = simulate.numerics;
-  out.method = *quantize::range_method(command.method);
+  if (command.method != "auto") out.method = *quantize::range_method(command.method);
   out.percentile = command.percentile;
   out.weights.per_channel = !command.per_tensor;
-  out.weights.matrix_per_channel = command.matrix_per_channel;
+  // Every ONNX runtime takes a scale for each row, TFLite's older kernels take one for a matrix.
+  out.weights.matrix_per_channel =
+      command.matrix_per_channel || (command.output.ends_with(".onnx") && !command.per_tensor);
   out.weights.correct_bias = !command.no_bias_correction;
   out.equalise = command.equalise == "on"    ? quantize::Equalise::kOn
                  : command.equalise == "off" ? quantize::Equalise::kOff
@@ -143,6 +148,10 @@ class Labels {
   std::vector<double> values_;
 };
 
+std::ptrdiff_t largest(const std::vector<float>& v) {
+  return std::max_element(v.begin(), v.end()) - v.begin();
+}
+
 base::Result<MetricRow> evaluate(const QuantizeCommand& command, const delegate::Graph& before,
                                  const delegate::Graph& after, Numerics numerics,
                                  Progress& progress) {
@@ -152,21 +161,23 @@ base::Result<MetricRow> evaluate(const QuantizeCommand& command, const delegate:
   const auto metric = *quantize::metric_from(command.metric);
   quantize::Meter first(metric), second(metric);
   const quantize::Executor floats(before, Numerics::kFp32), integers(after, numerics);
+  std::uint64_t same = 0;
   for (std::uint64_t i = 0; i < samples.size(); ++i) {
     progress.show(fmt::format("evaluating {}/{}", i + 1, samples.size()));
     DEPUTY_ASSIGN(auto inputs, samples.get(i));
     const auto input = quantize::reals(before.tensor(before.inputs[0]).desc, inputs[0]);
     const auto label = labels.of(i, input);
     DEPUTY_ASSIGN(const auto a, floats.run(inputs));
-    DEPUTY_TRY(
-        first.add(quantize::reals(before.tensor(before.outputs[0]).desc, a[0]), input, label));
+    const auto real = quantize::reals(before.tensor(before.outputs[0]).desc, a[0]);
+    DEPUTY_TRY(first.add(real, input, label));
     for (std::size_t k = 0; k < inputs.size(); ++k)
       inputs[k] = quantize::integer_input(after, k, inputs[k]);
     DEPUTY_ASSIGN(const auto b, integers.run(inputs));
-    DEPUTY_TRY(
-        second.add(quantize::reals(after.tensor(after.outputs[0]).desc, b[0]), input, label));
+    const auto integer = quantize::reals(after.tensor(after.outputs[0]).desc, b[0]);
+    DEPUTY_TRY(second.add(integer, input, label));
+    same += largest(real) == largest(integer);
   }
-  MetricRow row{command.metric, samples.size(), 0, 0, quantize::higher_is_better(metric)};
+  MetricRow row{command.metric, samples.size(), 0, 0, quantize::higher_is_better(metric), same};
   DEPUTY_ASSIGN(row.before, first.value());
   DEPUTY_ASSIGN(row.after, second.value());
   return row;
@@ -189,6 +200,17 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
   if (!command.output.ends_with(".onnx") && !command.output.ends_with(".tflite"))
     return usage("-o", fmt::format("'{}' is neither .onnx nor .tflite", command.output),
                  "the ending says which format is written");
+  quantize::Budget budget;
+  for (const std::string& text : command.budget) DEPUTY_TRY(quantize::add_to_budget(text, budget));
+  if (command.mixed && command.budget.empty())
+    return usage("--mixed", "it needs a --budget",
+                 "bytes=PERCENT, cycles=PERCENT or sqnr=DECIBELS");
+  if (command.mixed && command.output.ends_with(".onnx"))
+    return base::Error{
+        base::ErrorKind::kUnsupported, "--mixed",
+        "ONNX's QuantizeLinear knows int16 from operator set 21 on, the ONNX library "
+        "here ends at 17",
+        "write a .tflite file"};
   if (command.labels.empty() != command.metric.empty())
     return usage("--labels", "--labels and --metric go together");
   // The rounding follows from the format that is written.
@@ -196,6 +218,7 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
   quantize::Options options = quantise_options(simulate, command);
   DEPUTY_ASSIGN(auto model, load_model_file(command.model, simulate.bindings));
   DEPUTY_TRY(quantize::check_float(model.graph));
+  if (!api::is_tflite(model.bytes)) options.sources = delegate::onnx_source_names(model.bytes);
   DEPUTY_ASSIGN(const auto samples, Samples::open(command.calib, model.graph));
   const std::uint64_t count =
       command.max_samples ? std::min(command.max_samples, samples.size()) : samples.size();
@@ -222,9 +245,17 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
         DEPUTY_TRY(write_file(state, calibration.save(key)));
     }
   }
+  if (command.method == "auto") {
+    DEPUTY_ASSIGN(options.method, quantize::choose_method(calibration, options, first));
+  }
+  if (command.mixed) {
+    DEPUTY_ASSIGN(report.mixed, quantize::choose_mixed(calibration, options, budget, first));
+    options.wide = report.mixed->wide;
+  }
   DEPUTY_ASSIGN(report.result, quantize::quantise(calibration, options));
   DEPUTY_ASSIGN(const auto bytes, export_model(report.result.graph, command.output));
-  report.model = command.model, report.output = command.output, report.method = command.method;
+  report.model = command.model, report.output = command.output,
+  report.method = quantize::range_method_name(options.method);
   report.numerics = numerics_name(options.engine.numerics), report.samples = count;
   report.equalised = calibration.equalised(), report.folded = calibration.folded();
   report.file_before = std::filesystem::file_size(command.model), report.file_after = bytes.size();

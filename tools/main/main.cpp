@@ -183,18 +183,20 @@ int main(int argc, char** argv) {
   quantize_cmd->add_option("--calib", quantize.calib, "samples: .npy files, or folders of them; INPUT=PATH where the model has several inputs")->required();
   quantize_cmd->add_option("-o,--output", quantize.output, "file to write: .onnx (QDQ) or .tflite")->required();
   quantize_cmd->add_option("--max-samples", quantize.max_samples, "calibrate with the first so many only");
-  quantize_cmd->add_option("--method", quantize.method, "how ranges follow from samples")
-      ->check(CLI::IsMember({"minmax", "average", "percentile", "entropy", "mse"}))
+  quantize_cmd->add_option("--method", quantize.method, "how ranges follow from samples; auto: the one that loses least on the first of them")
+      ->check(CLI::IsMember({"auto", "minmax", "average", "percentile", "entropy", "mse"}))
       ->capture_default_str();
   quantize_cmd->add_option("--percentile", quantize.percentile, "for --method percentile: values kept, in percent")->check(CLI::Range(50.0, 100.0))->capture_default_str();
   quantize_cmd->add_flag("--per-tensor", quantize.per_tensor, "one scale for a layer's weights, not one for each output channel");
-  quantize_cmd->add_flag("--matrix-per-channel", quantize.matrix_per_channel, "a scale for each row of matrices too; older TFLite runtimes refuse it");
+  quantize_cmd->add_flag("--matrix-per-channel", quantize.matrix_per_channel, "a scale for each row of matrices too, as always in .onnx; older TFLite runtimes refuse it");
   quantize_cmd->add_flag("--no-bias-correction", quantize.no_bias_correction, "leave the shift of means by rounded weights in");
   quantize_cmd->add_option("--equalise", quantize.equalise, "balance the weights of neighbouring layers by channel; auto: where the first samples gain by it")
       ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
   quantize_cmd->add_option("--io", quantize.io, "type of the model's inputs and outputs: float or int8")->check(CLI::IsMember({"float", "int8"}))->capture_default_str();
-  quantize_cmd->add_option("--keep-float", quantize.keep_float, "operators that stay in floats, by kind or by the name of their result; a trailing * stands for any rest (repeatable)");
+  quantize_cmd->add_option("--keep-float", quantize.keep_float, "operators that stay in floats, by kind (CONV_2D, Conv), by their name in the model or by that of their result; a trailing * stands for any rest (repeatable)");
+  auto* mixed = quantize_cmd->add_flag("--mixed", quantize.mixed, "keep the results that gain most in int16 (16x8 operators), within --budget; writes .tflite only");
+  quantize_cmd->add_option("--budget", quantize.budget, "for --mixed: bytes=PERCENT or cycles=PERCENT more than int8, or sqnr=DECIBELS of the outputs to stop at (repeatable; all hold)")->take_all()->needs(mixed);
   quantize_cmd->add_option("--eval", quantize.eval, "samples for the metric, like --calib (default: those of --calib)");
   quantize_cmd->add_option("--labels", quantize.labels, ".npy file with a label for each sample, or 'input': the sample itself");
   quantize_cmd->add_option("--metric", quantize.metric, "figure to compare: top1, auc, anomaly-auc, mae or dice")->check(CLI::IsMember({"top1", "auc", "anomaly-auc", "mae", "dice"}));

@@ -39,4 +39,10 @@ base::Result<arch::OnnxResult> read_onnx_tensor(std::span<const std::uint8_t> by
 /// give. Nothing when the file is damaged.
 std::vector<std::string> onnx_operators_of(std::span<const std::uint8_t> bytes, std::vector<std::string>* inputs);
 
+/// What the file calls its operators, by Op::source_index. Nothing when it is damaged or no ONNX file.
+struct SourceName {
+  std::string kind, name;  ///< "Conv", "/features/conv1" (may be empty)
+};
+std::vector<SourceName> onnx_source_names(std::span<const std::uint8_t> bytes);
+
 }  // namespace deputy::delegate

@@ -369,6 +369,14 @@ base::Result<arch::OnnxResult> read_onnx_tensor(std::span<const std::uint8_t> by
   return arch::OnnxResult{value.desc.dtype, std::move(value.desc.shape), std::move(value.data)};
 }
 
+std::vector<SourceName> onnx_source_names(std::span<const std::uint8_t> bytes) {
+  ONNX_NAMESPACE::ModelProto proto;
+  std::vector<SourceName> out;
+  if (bytes.size() > 0x7FFFFFFF || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return out;
+  for (const auto& node : proto.graph().node()) out.push_back({node.op_type(), node.name()});
+  return out;
+}
+
 std::vector<std::string> onnx_operators_of(std::span<const std::uint8_t> bytes, std::vector<std::string>* inputs) {
   ONNX_NAMESPACE::ModelProto proto;
   std::vector<std::string> out;
