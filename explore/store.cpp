@@ -43,6 +43,30 @@ struct Store::Impl {
     return {};
   }
 
+  // From the database that is attached as `other`, in one transaction that an error leaves open.
+  base::Status take_over(const std::string& from) {
+    DEPUTY_TRY(execute("begin immediate"));
+    // What died here and not there. Runs that died have no values.
+    DEPUTY_TRY(execute("delete from main.run where status in ('crashed', 'hung') and key in "
+                       "(select key from other.run where status not in ('crashed', 'hung'))"));
+    sqlite3_stmt* unequal = bind(
+        "select count(*) from main.run as a join other.run as b on a.key = b.key "
+        "where b.status not in ('crashed', 'hung') and (a.status != b.status or "
+        "exists (select name, value from main.value where key = a.key except select name, value from other.value where key = a.key) or "
+        "exists (select name, value from other.value where key = a.key except select name, value from main.value where key = a.key))",
+        {});
+    if (!unequal || sqlite3_step(unequal) != SQLITE_ROW) return error();
+    const auto count = sqlite3_column_int64(unequal, 0);
+    sqlite3_reset(unequal);
+    if (count > 0)
+      return base::Error{base::ErrorKind::kMismatch, from, fmt::format("{} of its runs came to another end here, under the same key", count),
+                         "one of the two files was changed, or the simulator does not repeat itself"};
+    DEPUTY_TRY(execute("insert into main.value select * from other.value where key not in (select key from main.run) and "
+                       "key in (select key from other.run)"));
+    DEPUTY_TRY(execute("insert or ignore into main.run select * from other.run"));
+    return execute("commit");
+  }
+
   // The statement with its parameters bound, ready for the first step; null when SQLite refuses.
   sqlite3_stmt* bind(const char* sql, std::initializer_list<std::string> texts) {
     sqlite3_stmt*& statement = prepared[sql];
@@ -143,11 +167,11 @@ base::Status Store::merge(const std::string& path) {
   sqlite3_stmt* attach = impl_->bind("attach database ? as other", {path});
   if (!attach || sqlite3_step(attach) != SQLITE_DONE) return impl_->error();
   sqlite3_reset(attach);
-  const base::Status taken = impl_->execute(
-      "begin immediate; insert or ignore into main.run select * from other.run;"
-      "insert or ignore into main.value select * from other.value; commit");
-  DEPUTY_TRY(impl_->execute("detach database other"));
-  return taken;
+  const base::Status taken = impl_->take_over(path);
+  if (!taken.ok()) (void)impl_->execute("rollback");  // without it the file could not be detached; there may be nothing to undo
+  const base::Status detached = impl_->execute("detach database other");
+  DEPUTY_TRY(taken);
+  return detached;
 }
 
 base::Status Store::forget_dead() {

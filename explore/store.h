@@ -34,7 +34,8 @@ class Store {
   base::Result<std::optional<StoredRun>> find(const std::string& key);
   /// What is there under the key stays. Returns after the row would survive the process's death (not the machine's).
   base::Status add(const StoredRun& run);
-  /// Takes over what another store's file has and this one lacks; equal keys are equal runs. kIo.
+  /// Takes over what another store's file has and this one lacks. Equal keys are equal runs: a run that crashed or hung here
+  /// gives way to one that came to an end there, and one that came to another end is a kMismatch. Takes over all or nothing.
   base::Status merge(const std::string& path);
   /// Forgets the runs that crashed or hung.
   base::Status forget_dead();
