@@ -85,6 +85,9 @@ base::Result<Parameter> parse_parameter(base::Config& config, const std::string&
   if (choices == !p.key.empty())
     return bad(prefix, choices ? "has choices, which name their knobs, and a key" : "has no key",
                choices ? "drop the key" : "say which knob it varies: key: npu.clock_mhz");
+  if (p.multiple_of > 0 && !range && !log)
+    return bad(prefix + ".multiple_of", "rounds the values of a range, and there is none",
+               "drop it and write the values as they should be, or give range or log");
   if (range || log) {
     DEPUTY_TRY(parse_range(config, prefix, p));
     return p;

@@ -82,6 +82,8 @@ TEST_CASE("mistakes in a space say where") {
   CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}, b: {key: x, values: [2]}}"), Contains("'x' is set by two"));
   CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}}\nlinked: {x: a}"), Contains("'x' is set by two"));
   CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}}\nconstraints: ['a <']"), Contains("test.yaml:2"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, values: [100, 130], multiple_of: 64}}"), Contains("parameters.a.multiple_of") && Contains("range"));
+  CHECK_THAT(error_of("parameters: {a: {choices: [{x: 1}], multiple_of: 64}}"), Contains("multiple_of"));
   CHECK_THAT(error_of("linked: {x: 1}"), Contains("nothing is varied"));
   const Space continuous = space_of("parameters: {a: {key: x, range: {from: 1, to: 2}}}");
   CHECK_FALSE(continuous.grid().ok());
