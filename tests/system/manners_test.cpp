@@ -62,3 +62,19 @@ TEST_CASE("the man page and the zsh script have every command") {
   }
   CHECK_THAT(man.out, Contains("\\-\\-timing\\-only"));
 }
+
+TEST_CASE("zsh knows the arguments of a command by their place") {
+  const auto zsh = run_deputy({"completion", "zsh"}).out;
+  const auto options_of = [&](const std::string& name) {
+    const std::size_t from = zsh.find("_" + name + "_options() {"), to = zsh.find("&& return", from);
+    REQUIRE(from != std::string::npos);
+    return zsh.substr(from, to - from);
+  };
+  CHECK_THAT(options_of("deputy_cache"), Contains("'1:what:(list verify prune)'") && Contains("'2:folder:_files'"));
+  CHECK_THAT(options_of("deputy_validate"), Contains("'*:anchors:_files'"));
+  CHECK_THAT(options_of("deputy_bench_ratios"), Contains("'1:data:_files'"));
+  if (std::system("command -v zsh >/dev/null") != 0) return;  // where it is installed, it must understand the script
+  TempFolder folder;
+  write_text(folder.file("_deputy"), zsh);
+  CHECK(output_of("zsh -n " + folder.file("_deputy") + " 2>&1") == "");
+}

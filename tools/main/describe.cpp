@@ -12,7 +12,7 @@ struct Option {
   std::vector<std::string> names;    ///< "--soc", "-o"; empty: positional
   std::string positional, doc;
   std::vector<std::string> choices;  ///< of the value, when there are few
-  bool takes_value = false;
+  bool takes_value = false, repeatable = false;
 };
 
 // The parts between braces of a type such as "TEXT:{auto,npu,cpu}".
@@ -37,7 +37,7 @@ std::vector<Option> options_of(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) o.names.push_back("--" + name);
     if (o.names.empty()) o.positional = option->get_name(true);
     o.doc = option->get_description(), o.choices = choices_of(*option);
-    o.takes_value = option->get_items_expected_max() > 0;
+    o.takes_value = option->get_items_expected_max() > 0, o.repeatable = option->get_items_expected_max() > 1;
     out.push_back(std::move(o));
   }
   return out;
@@ -133,10 +133,12 @@ std::string zsh_completion(const CLI::App& app) {
     std::ranges::replace(name, ' ', '_');
     std::ranges::replace(name, '-', '_');
     out += fmt::format("_{}_options() {{\n  _arguments \\\n", name);
+    int place = 0;
     for (const Option& o : options_of(*c.app)) {
       const std::string doc = quoted_for_zsh(o.doc);
       const std::string action = o.choices.empty() ? "_files" : fmt::format("({})", fmt::join(o.choices, " "));
-      if (o.names.empty()) out += fmt::format("    '*:{}:{}' \\\n", quoted_for_zsh(o.positional), action);
+      // Arguments by their place; only the last may stand for all that follow.
+      if (o.names.empty()) out += fmt::format("    '{}:{}:{}' \\\n", o.repeatable ? "*" : std::to_string(++place), quoted_for_zsh(o.positional), action);
       for (const std::string& flag : o.names)
         out += fmt::format("    '*{}[{}]{}' \\\n", flag, doc, o.takes_value ? ":value:" + action : "");
     }
@@ -146,7 +148,9 @@ std::string zsh_completion(const CLI::App& app) {
   }
   return out + "_deputy() {\n  local -a commands=(\n" + list +
          "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n  else\n"
-         "    local command=${words[2]//-/_}\n    words=(\"${(@)words[2,-1]}\")\n    ((CURRENT--))\n"
+         "    local command=${words[2]//-/_} depth=2\n"
+         "    (($+functions[_deputy_${command}_${words[3]//-/_}_options])) && command+=_${words[3]//-/_} depth=3\n"
+         "    words=(\"${(@)words[depth,-1]}\")\n    ((CURRENT -= depth - 1))\n"
          "    (($+functions[_deputy_${command}_options])) && _deputy_${command}_options\n  fi\n}\n\n_deputy \"$@\"\n";
 }
 
