@@ -50,8 +50,9 @@ struct State {
     }
     if (!fresh.empty() && !error) {
       const auto results = evaluate(fresh);
-      for (std::size_t i = 0; i < fresh.size(); ++i) {
-        if (results[i].size() == objectives) known[fresh[i].id()] = results[i];
+      if (!results.ok()) error = results.error();
+      for (std::size_t i = 0; i < fresh.size() && results.ok(); ++i) {
+        if ((*results)[i].size() == objectives) known[fresh[i].id()] = (*results)[i];
         points.push_back(std::move(fresh[i]));
       }
     }
@@ -123,8 +124,6 @@ pagmo::algorithm algorithm(const std::string& method, std::size_t variables, std
 }
 
 }  // namespace
-
-std::vector<std::string> search_methods() { return {"nsga2", "nspso", "maco"}; }
 
 base::Result<std::vector<Point>> search(const Space& space, std::size_t objectives, const SearchOptions& options,
                                         const Evaluate& evaluate) {

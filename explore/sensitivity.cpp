@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::size_t kParts = 4;
 
-// Each point's group, and what the groups are called.
-std::vector<std::size_t> group(const Parameter& p, std::size_t index, const std::vector<Point>& points,
-                               std::vector<std::string>& names) {
+}  // namespace
+
+std::vector<std::size_t> levels_of(const Parameter& p, std::size_t index, const std::vector<Point>& points,
+                                   std::vector<std::string>& names) {
   std::vector<std::size_t> out(points.size());
   if (!p.levels.empty()) {
     for (const Level& level : p.levels) names.push_back(level.text);
@@ -31,8 +32,6 @@ std::vector<std::size_t> group(const Parameter& p, std::size_t index, const std:
   return out;
 }
 
-}  // namespace
-
 std::vector<Sensitivity> sensitivity(const Space& space, const std::vector<Point>& points,
                                      const std::vector<double>& results) {
   std::vector<Sensitivity> out;
@@ -43,7 +42,7 @@ std::vector<Sensitivity> sensitivity(const Space& space, const std::vector<Point
   for (std::size_t p = 0; p < space.parameters.size(); ++p) {
     Sensitivity s{space.parameters[p].name, 0, {}};
     std::vector<std::string> names;
-    const auto groups = group(space.parameters[p], p, points, names);
+    const auto groups = levels_of(space.parameters[p], p, points, names);
     std::vector<LevelEffect> levels(names.size());
     for (std::size_t i = 0; i < groups.size(); ++i) ++levels[groups[i]].points, levels[groups[i]].mean += results[i];
     for (std::size_t g = 0; g < levels.size(); ++g) {

@@ -8,6 +8,10 @@
 
 namespace deputy::explore {
 
+/// Which level of the parameter, which is the space's `index`-th, or which of four equal parts of its points, each point has, and what
+/// they are called; a name may be empty when there is no such point.
+std::vector<std::size_t> levels_of(const Parameter& parameter, std::size_t index, const std::vector<Point>& points, std::vector<std::string>& names);
+
 /// One level of a parameter, or one part of its range.
 struct LevelEffect {
   std::string text;

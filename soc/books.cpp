@@ -272,4 +272,26 @@ void check_cache(RunRecord& record) {
     record.imbalances.push_back(fmt::format("cache: and {} lines more", lines - record.cache_findings.size()));
 }
 
+bool only_prices(const std::string& key) {
+  for (const char* group : {"energy.", "battery.", "dram.device.rail_", "dram.device.currents_"})
+    if (key.starts_with(group)) return true;
+  // An operating point's clocks are rows of their own once the configuration is read.
+  for (const char* row : {"name", "dram.device.name", "power.reference_volts", "power.volts", "power.rail", "power.point", "power.clock_gating", "power.trace_us"})
+    if (key == row) return true;
+  return false;
+}
+
+void account(const SocConfig& config, RunRecord& record, bool cache_errors) {
+  record.energy_nj.clear(), record.energy_by_row_nj.clear(), record.dram_energy_nj.clear(), record.imbalances.clear();
+  charge_energy(config, record);
+  check_books(config, record);
+  if (cache_errors) check_cache(record);
+}
+
+base::Status balanced(const std::string& where, const std::vector<std::string>& imbalances) {
+  if (imbalances.empty()) return {};
+  return base::Error{base::ErrorKind::kMismatch, where, "the books do not balance: " + imbalances[0],
+                     "this is a defect of the simulator; please report it"};
+}
+
 }  // namespace deputy::soc

@@ -1,6 +1,10 @@
 // The books of a run: what must add up, checked after every run from counts made in different places.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "base/result.h"
 #include "sim/energy.h"
 #include "soc/run_record.h"
 #include "soc/soc_config.h"
@@ -16,5 +20,16 @@ void check_books(const SocConfig& config, RunRecord& record);
 
 /// Appends the mistakes of cache maintenance.
 void check_cache(RunRecord& record);
+
+/// Whether a knob only prices what happens: a run with another value of it has the same events and times, and account() makes
+/// the one's record the other's.
+bool only_prices(const std::string& key);
+
+/// Prices a whole record's events and checks its books, `cache_errors`: mistakes of cache maintenance as well. What was said before,
+/// perhaps under other prices, is forgotten.
+void account(const SocConfig& config, RunRecord& record, bool cache_errors);
+
+/// What a run's imbalances are to whoever wanted its numbers: a kMismatch at `where` with the first of them.
+base::Status balanced(const std::string& where, const std::vector<std::string>& imbalances);
 
 }  // namespace deputy::soc

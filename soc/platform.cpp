@@ -70,9 +70,7 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
   record.kernel_events = sim::kernel_events();
   board.dram.close(record.end_ps);
   collect(board, record);
-  charge_energy(impl_->config, record);
-  check_books(impl_->config, record);
-  if (impl_->options.cache_errors) check_cache(record);
+  account(impl_->config, record, impl_->options.cache_errors);
   return {std::move(record), *std::move(status)};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/config.h"
+#include "tools/simulator/target.h"
 
 namespace deputy::tools {
 namespace {
@@ -35,8 +36,8 @@ base::Status check(const AnchorRow& row, const std::string& file) {
 std::string anchor_path(const std::string& file) { return std::string(DEPUTY_CONFIG_DIR) + "/anchors/" + file; }
 
 base::Result<AnchorFile> load_anchors(const std::string& name) {
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".yaml");
-  DEPUTY_ASSIGN(auto config, base::Config::from_file(is_path ? name : anchor_path(name + ".yaml")));
+  DEPUTY_ASSIGN(const std::string path, find_config("anchors", name));
+  DEPUTY_ASSIGN(auto config, base::Config::from_file(path));
   AnchorHead head;
   DEPUTY_TRY(config.load("", head));
   AnchorFile out{head.title, head.soc, head.source, {}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "soc/books.h"
 #include "tools/report.h"
 #include "tools/split.h"
 
@@ -71,8 +72,7 @@ base::Result<Comparison> compare(const delegate::Graph& graph, const SimulateOpt
     switch_off(with.optimisations, name);
     DEPUTY_ASSIGN(auto simulation, simulate(graph, with, inputs));
     const Report report = make_report(simulation, with);
-    if (!report.imbalances.empty())
-      return base::Error{base::ErrorKind::kMismatch, name, "the books do not balance: " + report.imbalances[0], "this is a defect of the simulator; please report it"};
+    DEPUTY_TRY(soc::balanced(name, report.imbalances));
     out.runs.push_back(measured(name, report));
     if (out.runs.size() == 1) expected = simulation.outputs;
     for (std::size_t i = 0; i < expected.size(); ++i)

@@ -1,6 +1,7 @@
 #include "tools/copy_bench.h"
 
 #include "host_runtime/runtime/device.h"
+#include "soc/books.h"
 #include "soc/platform.h"
 #include "tools/simulate.h"
 
@@ -61,9 +62,7 @@ base::Result<std::vector<CopyRow>> measure_copies(const soc::SocConfig& soc, con
     }
     return {};
   }));
-  if (!record.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, soc.name, "the books do not balance: " + record.imbalances[0],
-                       "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(soc.name, record.imbalances));
   return out;
 }
 

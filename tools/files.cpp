@@ -7,6 +7,10 @@
 
 namespace deputy::tools {
 
+std::string beside(const std::string& folder, const std::string& name) {
+  return (std::filesystem::path(folder) / name).string();  // an absolute name replaces the folder
+}
+
 base::Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
   const auto fail = [&](std::string message) {
     return base::Error{base::ErrorKind::kIo, path, std::move(message), "check the path"};

@@ -11,6 +11,9 @@
 
 namespace deputy::tools {
 
+/// A file that another one in `folder` names: relative names begin there.
+std::string beside(const std::string& folder, const std::string& name);
+
 base::Result<std::vector<std::uint8_t>> read_file(const std::string& path);
 
 /// Writes through a temporary file beside `path` and renames it, so that a failed write leaves the old file.

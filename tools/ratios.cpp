@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "soc/books.h"
 #include "tools/files.h"
 #include "tools/split.h"
 
@@ -108,8 +109,7 @@ base::Result<Ratio> measure_ratio(const AnchorRow& anchor, SimulateOptions optio
   DEPUTY_ASSIGN(auto inputs, load_inputs(graph, {}, 1));
   DEPUTY_ASSIGN(auto simulation, simulate(graph, options, inputs));
   const Report report = make_report(simulation, options);
-  if (!report.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, anchor.model, "the books do not balance: " + report.imbalances[0], "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(anchor.model, report.imbalances));
   out.cycles = report.npu_cycles;
   out.bound_ratio = report.bound_ratio();
   out.sram_bytes = simulation.executable.fast_arena_bytes;

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tools/report.h"
 
@@ -140,6 +141,9 @@ std::string report_json(const Report& r, bool reproducible) {
         frames["busy_ns"][engine].push_back({(static_cast<double>(i.start_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
                                              (static_cast<double>(i.end_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
                                              static_cast<double>(i.busy_ps) / 1000});
+    if (!r.frames->response_ps.empty())
+      for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"most", 1.0}})
+        frames["response_ns"][name] = static_cast<double>(r.frames->response_at(share)) / 1000;
   }
   out["imbalances"] = r.imbalances;
   return out.dump(2) + "\n";

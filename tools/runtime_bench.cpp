@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "host_runtime/runtime/sensor_ring.h"
+#include "soc/books.h"
 #include "workloads/random.h"
 
 namespace deputy::tools {
@@ -133,9 +134,7 @@ base::Result<Run> run(const PreparedCase& prepared, bool async, Movement movemen
     out.dropped = ring->dropped();
     return {};
   }));
-  if (!out.record.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, prepared.what.name, "the books do not balance: " + out.record.imbalances[0],
-                       "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(prepared.what.name, out.record.imbalances));
   return out;
 }
 

@@ -174,7 +174,7 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
     return out;
   }
   if (options.frames > 0) {
-    DEPUTY_ASSIGN(out.frames, run_frames(options.soc, file, name, inputs, options.frames, options.timing_only));
+    DEPUTY_ASSIGN(out.frames, run_frames(options.soc, file, name, inputs, options.frames, options.timing_only, options.arrivals));
     if (out.frames->outputs != out.outputs)
       return base::Error{base::ErrorKind::kMismatch, name, "frames in flight compute other outputs than one alone",
                          "this is a defect; please report it"};

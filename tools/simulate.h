@@ -31,6 +31,7 @@ struct SimulateOptions {
   bool all_tensors = false;
   bool strict = false;       ///< an operator on the CPU is an error
   int frames = 0;            ///< run so many more, in flight, for their timeline
+  ArrivalPlan arrivals;      ///< of these
   std::uint64_t seed = 1;    ///< for inputs that are not given
   std::uint64_t sram_limit = 0;  ///< bytes of SRAM the compiler may use for tensors; 0: all there is
   delegate::Optimisations optimisations;

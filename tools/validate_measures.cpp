@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "soc/books.h"
 #include "soc/dram/measure.h"
 #include "tools/cli/common.h"
 #include "tools/compare.h"
@@ -156,8 +157,7 @@ base::Result<std::shared_ptr<const Report>> ValidationRuns::inference_on(const A
   DEPUTY_ASSIGN(auto inputs, load_inputs(graph, {}, 1));
   DEPUTY_ASSIGN(auto simulation, simulate(graph, options, inputs));
   auto report = std::make_shared<Report>(make_report(simulation, options));
-  if (!report->imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, row.id, "the books do not balance: " + report->imbalances[0], "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(row.id, report->imbalances));
   return done_[key] = std::move(report);
 }
 

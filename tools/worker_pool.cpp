@@ -113,15 +113,36 @@ void WorkerPool::start(Worker& worker) {
   worker.socket = ends[0];
 }
 
-void WorkerPool::submit(std::size_t id, std::string job) { waiting_.push_back({id, std::move(job), false}); }
+void WorkerPool::submit(std::size_t id, std::string job, const std::string& group) {
+  const std::size_t number = group.empty() ? next_group_ : groups_.try_emplace(group, next_group_).first->second;
+  if (number == next_group_) ++next_group_;
+  waiting_[number].push_back({id, std::move(job), number, false});
+  ++waiting_jobs_;
+}
+
+// The next job of the worker's group; else of the first group that no other worker is at; else of the first.
+WorkerPool::Job WorkerPool::take(Worker& worker) {
+  auto from = waiting_.find(worker.group);
+  if (from == waiting_.end()) {
+    const auto others = [&](const auto& entry) {
+      return std::ranges::any_of(workers_, [&](const Worker& w) { return w.job && w.group == entry.first; });
+    };
+    from = std::ranges::find_if_not(waiting_, others);
+    if (from == waiting_.end()) from = waiting_.begin();
+  }
+  Job out = std::move(from->second.front());
+  from->second.pop_front();
+  if (from->second.empty()) waiting_.erase(from);
+  --waiting_jobs_, ++running_;
+  worker.group = out.group;
+  return out;
+}
 
 void WorkerPool::feed() {
   for (Worker& w : workers_) {
     if (w.job || waiting_.empty()) continue;
     if (w.process < 0) start(w);
-    w.job = std::move(waiting_.front());
-    waiting_.pop_front();
-    ++running_;
+    w.job = take(w);
     (void)write_message(w.socket, w.job->text);  // a worker that is gone is found by wait()
   }
 }
@@ -150,7 +171,8 @@ std::optional<WorkerPool::Answer> WorkerPool::bury(Worker& worker) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (signal == SIGKILL && retry_killed_ && !job.again) {
     job.again = true;
-    waiting_.push_front(std::move(job));
+    waiting_[job.group].push_front(std::move(job));
+    ++waiting_jobs_;
     return std::nullopt;
   }
   Answer out{job.id, Answer::End::kCrashed, ""};

@@ -5,8 +5,10 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,27 +35,32 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  void submit(std::size_t id, std::string job);
+  /// `group`: jobs of one label gain from being done by one worker, which is given all it can be of them before others. Labels
+  /// go in the order of their first jobs; without one a job is a group of its own. Which worker does what changes no answer.
+  void submit(std::size_t id, std::string job, const std::string& group = "");
   /// Blocks until a job is over, whichever is first; nothing when none is left.
   std::optional<Answer> wait();
 
  private:
-  std::size_t left() const { return waiting_.size() + running_; }
+  std::size_t left() const { return waiting_jobs_ + running_; }
 
   struct Job {
     std::size_t id = 0;
     std::string text;
+    std::size_t group = 0;
     bool again = false;
   };
   struct Worker {
     pid_t process = -1;
     int socket = -1;
     std::optional<Job> job;
+    std::size_t group = SIZE_MAX;  ///< of its last job
     std::string received;
   };
   void start(Worker& worker);
   [[noreturn]] void serve(int socket) const noexcept;
   void feed();
+  Job take(Worker& worker);
   std::optional<Answer> receive(Worker& worker);
   std::optional<Answer> bury(Worker& worker);
 
@@ -61,8 +68,9 @@ class WorkerPool {
   unsigned most_seconds_;
   Work work_;
   bool retry_killed_;
-  std::deque<Job> waiting_;
-  std::size_t running_ = 0;
+  std::map<std::size_t, std::deque<Job>> waiting_;  ///< by group, none empty
+  std::map<std::string, std::size_t> groups_;       ///< by label, those that had one
+  std::size_t next_group_ = 0, waiting_jobs_ = 0, running_ = 0;
 };
 
 }  // namespace deputy::tools

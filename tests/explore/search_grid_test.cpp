@@ -78,7 +78,7 @@ TEST_CASE("NSGA-II finds 95 % of a whole grid's hypervolume with a tenth of its 
   const double whole = grid.volume(all);
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     std::vector<Values> found;
-    const auto points = search(grid.space, 3, {"nsga2", 0, grid.values.size() / 10, seed}, [&](const std::vector<Point>& batch) {
+    const auto points = search(grid.space, 3, {"nsga2", 0, grid.values.size() / 10, seed}, [&](const std::vector<Point>& batch) -> deputy::base::Result<std::vector<Values>> {
       std::vector<Values> out;
       for (const Point& p : batch) out.push_back(grid.at(p));
       found.insert(found.end(), out.begin(), out.end());

@@ -76,6 +76,13 @@ TEST_CASE("other bytes, missing cases and cases that fail are 1; what cannot be 
   CHECK(run_deputy({"ci", suite}).exit_code == 2);
   write_text(suite, "cases: [{network: ecg_tcn, speed: 1}]\n");
   CHECK(run_deputy({"ci", suite}).exit_code == 2);
+  for (const char* words : {"effort: fats", "engine: gpu", "numerics: fp33"}) {
+    INFO(words);
+    write_text(suite, std::string("cases: [{network: ecg_tcn, ") + words + "}]\n");
+    const auto r = run_deputy({"ci", suite, "--update-baseline"});
+    CHECK(r.exit_code == 2);
+    CHECK_THAT(r.err, Contains("cases.0") && Contains("there is no") && Contains("use one of"));
+  }
   CHECK(run_deputy({"ci", folder.file("none.yaml")}).exit_code == 2);
   CHECK(run_deputy({"ci"}).exit_code == 2);
 }

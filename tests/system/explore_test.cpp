@@ -117,6 +117,16 @@ TEST_CASE("an exploration finds the front and the parameters that matter, and a 
   CHECK(share("area", 2) > 0.9);
   CHECK(share("area", 0) == Approx(0).margin(1e-12));  // the clock has no area
   CHECK(share("latency", 0) + share("latency", 1) > 0.5);
+  // The map of bottlenecks has every point once for each parameter.
+  std::map<std::string, std::size_t> mapped;
+  for (const auto& row : json["bottleneck_map"]) {
+    std::size_t sum = 0;
+    for (const auto& [word, count] : row["bounds"].items()) sum += count.get<std::size_t>();
+    CHECK(sum == row["points"]);
+    CHECK(row["points"] == (row["parameter"] == "lanes" ? 4 : 6));
+    mapped[row["parameter"]] += sum;
+  }
+  CHECK(mapped == std::map<std::string, std::size_t>{{"clock", 12}, {"lanes", 12}, {"sram", 12}});
 
   const auto second = with({"--json", "--jobs", "2"});
   CHECK(second.out == first.out);
@@ -136,9 +146,57 @@ TEST_CASE("mistakes in an experiment are told before anything runs") {
   CHECK_THAT(error(start + "objectives: [speed]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("use one of latency"));
   CHECK_THAT(error(start + "objectives: [latency@kws]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("no workload 'kws'"));
   CHECK_THAT(error(start + "method: magic\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("no method 'magic'"));
+  CHECK_THAT(error(start + "effort: fats\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("no effort 'fats'") && Contains("fast, full"));
   CHECK_THAT(error(start + "oops: 1\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("unknown key 'oops'"));
   CHECK_THAT(error("parameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("nothing runs"));
   CHECK_THAT(error(start + "constraints: ['a > 500']\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("allow no point"));
+}
+
+TEST_CASE("files that an experiment names lie beside it, and what is in them counts, not what they are called") {
+  TempFolder folder;
+  std::filesystem::create_directories(folder.file("sub"));
+  const std::string tables = project_file("configs/");
+  const auto write_tables = [&](const char* mac_pj, const char* area) {
+    write_text(folder.file("sub/energy.yaml"), "volts: 0.9\ndram_file: " + tables + "energy/lpddr4-3200.yaml\nhost_file: " + tables +
+                                                   "host/cortex-m33.yaml\nnpu_mac_pj: " + mac_pj +
+                                                   "\nnpu_vec_pj: 1\nnoc_byte_pj: 1\nnpu_decode_byte_pj: 1\nnpu_cycle_pj: 1\nnpu_wake_pj: 1\n"
+                                                   "sram_wake_pj: 1\nnpu_static_mw: 1\nnpu_gated_share: 0.1\nsram_static_mw_per_mib: 1\n"
+                                                   "sram_retention_share: 0.1\nsram_macros:\n  - {kib: 8, read_byte_pj: 1, write_byte_pj: 1, "
+                                                   "basis: assumption, source: a test}\n");
+    write_text(folder.file("sub/area.yaml"), std::string("mac_um2: {value: ") + area + ", basis: assumption, source: a test}\n");
+  };
+  const auto run = [&] {
+    const auto r = run_deputy({"explore", folder.file("sub/e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
+    INFO(r.out << r.err);
+    REQUIRE(r.exit_code == 0);
+    const auto json = nlohmann::json::parse(r.out);
+    return json["points"][0]["objectives"].get<std::map<std::string, double>>();
+  };
+  std::size_t runs = 0;
+  for (const char* soc : {"soc: wearable\nset: [energy.file=energy.yaml]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}\n",
+                          "soc: soc.yaml\nparameters: {f: {key: energy.file, values: [energy.yaml]}}\n"}) {
+    INFO(soc);
+    write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 50}\n");
+    write_text(folder.file("sub/e.yaml"), std::string("workloads: [{network: ecg_tcn}]\nobjectives: [energy, area, latency]\narea: area.yaml\n") + soc);
+    write_tables("1", "1");
+    const auto first = run();
+    CHECK(stored(folder.file("e.sqlite")) == ++runs);
+    write_tables("2", "1");
+    const auto dearer = run();
+    CHECK(stored(folder.file("e.sqlite")) == ++runs);
+    CHECK(dearer.at("energy") > first.at("energy"));
+    CHECK(dearer.at("latency") == first.at("latency"));
+    write_tables("1", "2");
+    const auto larger = run();
+    CHECK(stored(folder.file("e.sqlite")) == ++runs);
+    CHECK(larger.at("area") == 2 * first.at("area"));
+    write_tables("1", "1");
+    CHECK(run() == first);  // known by what is in the files
+    CHECK(stored(folder.file("e.sqlite")) == runs);
+  }
+  write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 100}\n");
+  (void)run();
+  CHECK(stored(folder.file("e.sqlite")) == runs + 1);
 }
 
 TEST_CASE("refused points are recorded with their reason and the others run") {
@@ -248,4 +306,38 @@ TEST_CASE("shards that ran apart make the table of a whole run when they are mer
   CHECK(with("merged.sqlite", json).out == whole.out);
   CHECK(with("x.sqlite", {"--shard", "2/2"}).exit_code == 2);
   CHECK(with("x.sqlite", {"--shard", "0/2", "--method", "nsga2"}).exit_code == 2);
+}
+
+TEST_CASE("a job array's tasks are shards, and one that does not come to its end is told with its log") {
+  TempFolder folder;
+  write_text(folder.file("e.yaml"), kSmall);
+  // A Slurm of three lines: runs the array's tasks one after the other; FAIL says what goes wrong.
+  const std::string sbatch = folder.file("sbatch");
+  write_text(sbatch, "#!/bin/sh\n[ \"$FAIL\" = submit ] && exit 9\nfor last; do :; done\n"
+                     "for i in 0 1; do [ \"$FAIL\" = task ] && [ $i = 1 ] || SLURM_ARRAY_TASK_ID=$i sh $last >$last.$i.log 2>&1; done\n");
+  std::filesystem::permissions(sbatch, std::filesystem::perms::owner_all);
+  const std::string path = getenv("PATH");
+  setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  const auto run = [&](const char* fail, std::vector<std::string> more) {
+    setenv("FAIL", fail, 1);
+    more.insert(more.begin(), {"explore", folder.file("e.yaml"), "--db", folder.file(std::string(fail) + ".sqlite"), "--engine", "slurm", "--shards", "2"});
+    return run_deputy(more);
+  };
+  const auto local = run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("local.sqlite"), "--json"});
+  const auto whole = run("none", {"--json"});
+  CHECK(whole.exit_code == 0);
+  CHECK(whole.out == local.out);
+  const auto not_submitted = run("submit", {});
+  CHECK(not_submitted.exit_code == 7);
+  CHECK_THAT(not_submitted.err, Contains("shard-0") && Contains("sbatch ended with code 9"));
+  const auto lost = run("task", {});
+  CHECK(lost.exit_code == 7);
+  CHECK_THAT(lost.err, Contains("shard-1") && Contains("did not come to an end") && Contains("slurm.1.log"));
+  // Shards that stand there from before do not hide that.
+  std::filesystem::copy_file(folder.file("none.sqlite.shard-1"), folder.file("task.sqlite.shard-1"));
+  CHECK(run("task", {}).exit_code == 7);
+  CHECK(run("none", {"--shard", "0/2"}).exit_code == 2);
+  CHECK(run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("local.sqlite"), "--shards", "2"}).exit_code == 2);
+  setenv("PATH", path.c_str(), 1);
+  unsetenv("FAIL");
 }

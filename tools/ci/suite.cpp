@@ -8,9 +8,11 @@
 #include <set>
 
 #include "api/digest.h"
+#include "soc/books.h"
 #include "tools/cli/common.h"
+#include "tools/files.h"
 #include "tools/report.h"
-#include "workloads/networks.h"
+#include "tools/simulator/target.h"
 
 namespace deputy::tools {
 namespace {
@@ -21,6 +23,11 @@ base::Error bad(const std::string& where, std::string what, std::string remedy) 
   return {base::ErrorKind::kConfig, where, std::move(what), std::move(remedy)};
 }
 
+CommonOptions common_options(const CiCase& c) {
+  CommonOptions out;
+  out.soc = c.soc, out.sets = c.sets, out.effort = c.effort, out.engine = c.engine, out.numerics = c.numerics;
+  return out;
+}
 
 base::Result<CiSuite> parse_suite(base::Config config, const std::string& path) {
   CiSuite out;
@@ -37,10 +44,10 @@ base::Result<CiSuite> parse_suite(base::Config config, const std::string& path) 
       if (!set) break;
       c.sets.push_back(set->value);
     }
-    if (c.network.empty() == c.model.empty())
-      return bad(path + ": " + where, "needs a network or a model, not both", "for example {network: ds_cnn}");
-    if (!c.model.empty() && std::filesystem::path(c.model).is_relative()) c.model = (file.parent_path() / c.model).string();
-    if (c.name.empty()) c.name = (c.network.empty() ? std::filesystem::path(c.model).stem().string() : c.network) + "-" + std::filesystem::path(c.soc).stem().string();
+    DEPUTY_TRY(complete(c, path + ": " + where, file.parent_path().string()));
+    DEPUTY_TRY(check_words(common_options(c), path + ": " + where));
+    if (is_config_path(c.soc)) c.soc = beside(file.parent_path().string(), c.soc);
+    if (c.name.empty()) c.name = c.stem() + "-" + std::filesystem::path(c.soc).stem().string();
     if (!names.insert(c.name).second) return bad(path + ": " + where, "the name '" + c.name + "' is taken", "give it a 'name' of its own");
     out.cases.push_back(std::move(c));
   }
@@ -59,17 +66,15 @@ base::Result<CiSuite> parse_suite(base::Config config, const std::string& path) 
 }
 
 base::Result<CiResult> run_case(const CiCase& c, const std::vector<std::string>& sets) {
-  CommonOptions common;
-  common.soc = c.soc, common.sets = c.sets, common.effort = c.effort, common.engine = c.engine, common.numerics = c.numerics;
+  CommonOptions common = common_options(c);
   common.sets.insert(common.sets.end(), sets.begin(), sets.end());
   DEPUTY_ASSIGN(auto options, simulate_options(common, c.model));
   options.seed = static_cast<std::uint64_t>(c.seed);
-  DEPUTY_ASSIGN(const auto graph, c.network.empty() ? load_model(c.model) : workloads::build_network(c.network));
-  DEPUTY_ASSIGN(const auto inputs, load_inputs(graph, {}, options.seed));
-  DEPUTY_ASSIGN(const auto simulation, simulate(graph, options, inputs));
+  DEPUTY_ASSIGN(const ModelFile model, load_workload(c));
+  DEPUTY_ASSIGN(const auto inputs, load_inputs(model.graph, {}, options.seed));
+  DEPUTY_ASSIGN(const auto simulation, simulate(model.graph, options, inputs));
   const Report report = make_report(simulation, options);
-  if (!report.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, c.name, "the books do not balance: " + report.imbalances[0], ""};
+  DEPUTY_TRY(soc::balanced(c.name, report.imbalances));
   CiResult out;
   for (const auto& bytes : simulation.outputs) out.outputs.push_back(api::hex(api::sha256(bytes)));
   double moved = 0;

@@ -9,20 +9,19 @@
 #include "base/config.h"
 #include "base/result.h"
 #include "tools/worker_pool.h"
+#include "tools/workload_row.h"
 
 namespace deputy::tools {
 
-struct CiCase {
-  std::string name, network, model, soc = "wearable", effort = "full", engine = "auto", numerics = "auto";
+struct CiCase : WorkloadRow {
+  std::string soc = "wearable", effort = "full", engine = "auto", numerics = "auto";
   std::int64_t seed = 1;
   std::vector<std::string> sets;
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
-    v(s.name, Field{.name = "name", .doc = "of the case; NETWORK-SOC without it"});
-    v(s.network, Field{.name = "network", .doc = "a built-in network"});
-    v(s.model, Field{.name = "model", .doc = "or a model file, beside the suite's"});
-    v(s.soc, Field{.name = "soc", .doc = "a name below configs/soc, or a file"});
+    WorkloadRow::fields(s, v);
+    v(s.soc, Field{.name = "soc", .doc = "a name below configs/soc, or a file beside the suite's"});
     v(s.effort, Field{.name = "effort", .doc = "fast or full"});
     v(s.engine, Field{.name = "engine", .doc = "auto, npu or cpu"});
     v(s.numerics, Field{.name = "numerics", .doc = "auto, tflite, single or fp32"});

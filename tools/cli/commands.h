@@ -41,6 +41,7 @@ struct RunOptions {
   bool all_tensors = false, timing_only = false, reproducible = false, quiet = false;
   std::uint64_t seed = 1;
   int frames = 0;       ///< more inferences, in flight, for their timeline
+  double frame_period_us = 0, frame_jitter_us = 0;  ///< when these come; 0: as fast as they are taken
   int top = 10;
   std::string compare;  ///< switches to turn off in turn, or "all"; empty: an ordinary run
   bool json = false;    ///< print JSON instead of tables

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
+#include "base/check.h"
 #include "tools/files.h"
 #include "tools/simulator/target.h"
 
@@ -60,10 +63,71 @@ base::Result<api::Bindings> parse_bindings(const CommonOptions& common) {
   return out;
 }
 
+// The words that an option may have, and what they mean.
+template <class T>
+struct Word {
+  const char* word;
+  T value;
+};
+constexpr Word<delegate::EnginePolicy> kEngines[] = {
+    {"auto", delegate::EnginePolicy::kAuto}, {"npu", delegate::EnginePolicy::kNpu}, {"cpu", delegate::EnginePolicy::kCpu}};
+constexpr Word<std::optional<Numerics>> kNumerics[] = {  // auto: by the model's format
+    {"auto", std::nullopt}, {"tflite", Numerics::kTflite}, {"single", Numerics::kSingle}, {"fp32", Numerics::kFp32}};
+constexpr Word<delegate::Effort> kEfforts[] = {{"fast", delegate::Effort::kFast}, {"full", delegate::Effort::kFull}};
+constexpr Word<delegate::ContractPolicy> kContracts[] = {{"cpu", delegate::ContractPolicy::kCpu},
+                                                         {"reject", delegate::ContractPolicy::kReject},
+                                                         {"convert", delegate::ContractPolicy::kConvert}};
+constexpr Word<delegate::IoPlacement> kPlacements[] = {
+    {"arena", delegate::IoPlacement::kArena}, {"sram", delegate::IoPlacement::kSram}, {"dram", delegate::IoPlacement::kDram}};
+
+// Calls v(option, its words, its value) for each of them.
+template <class V>
+void each_word_option(const CommonOptions& c, V&& v) {
+  v("engine", kEngines, c.engine), v("numerics", kNumerics, c.numerics), v("effort", kEfforts, c.effort);
+  v("contract", kContracts, c.contract), v("io", kPlacements, c.io);
+}
+
+template <class T, std::size_t N>
+std::vector<std::string> names_of(const Word<T> (&words)[N]) {
+  std::vector<std::string> out;
+  for (const Word<T>& w : words) out.emplace_back(w.word);
+  return out;
+}
+
+// Of a word that check_words() has let through.
+template <class T, std::size_t N>
+T value_of(const Word<T> (&words)[N], const std::string& word) {
+  for (const Word<T>& w : words)
+    if (word == w.word) return w.value;
+  DEPUTY_CHECK(false, "a word that nobody has checked");
+}
+
 }  // namespace
+
+std::vector<std::string> words_of(const std::string& option) {
+  std::vector<std::string> out;
+  each_word_option({}, [&](const char* name, const auto& words, const std::string&) {
+    if (option == name) out = names_of(words);
+  });
+  DEPUTY_CHECK(!out.empty(), "an option without words");
+  return out;
+}
+
+base::Status check_words(const CommonOptions& common, const std::string& where) {
+  base::Status status;
+  each_word_option(common, [&](const char* name, const auto& words, const std::string& value) {
+    const auto names = names_of(words);
+    if (!status.ok() || std::ranges::find(names, value) != names.end()) return;
+    const bool usage = where.empty();
+    status = base::Error{usage ? base::ErrorKind::kUsage : base::ErrorKind::kConfig, usage ? fmt::format("--{}", name) : where,
+                         fmt::format("there is no {} '{}'", name, value), fmt::format("use one of {}", fmt::join(names, ", "))};
+  });
+  return status;
+}
 
 base::Result<SimulateOptions> simulate_options(const CommonOptions& common, const std::string& model) {
   SimulateOptions out;
+  DEPUTY_TRY(check_words(common));
   DEPUTY_ASSIGN(out.bindings, parse_bindings(common));
   DEPUTY_ASSIGN(auto path, find_soc(common.soc));
   DEPUTY_ASSIGN(out.soc, soc::load_soc_config(path, common.sets));
@@ -88,21 +152,13 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common, cons
   DEPUTY_TRY(api::check_overlap(out.quirks));
   out.cache = common.cache;
   out.cache_limit = common.cache_limit;
-  out.effort = common.effort == "fast" ? delegate::Effort::kFast : delegate::Effort::kFull;
+  out.effort = value_of(kEfforts, common.effort);
   out.fallback = common.fallback;
-  out.contract = common.contract == "reject"    ? delegate::ContractPolicy::kReject
-                 : common.contract == "convert" ? delegate::ContractPolicy::kConvert
-                                                : delegate::ContractPolicy::kCpu;
-  out.io = common.io == "sram"   ? delegate::IoPlacement::kSram
-           : common.io == "dram" ? delegate::IoPlacement::kDram
-                                 : delegate::IoPlacement::kArena;
-  out.engine = common.engine == "cpu"   ? delegate::EnginePolicy::kCpu
-               : common.engine == "npu" ? delegate::EnginePolicy::kNpu
-                                        : delegate::EnginePolicy::kAuto;
-  out.numerics = common.numerics == "fp32"     ? Numerics::kFp32
-                 : common.numerics == "single" ? Numerics::kSingle
-                 : common.numerics == "auto" && model.ends_with(".onnx") ? Numerics::kFp32
-                                               : Numerics::kTflite;
+  out.contract = value_of(kContracts, common.contract);
+  out.io = value_of(kPlacements, common.io);
+  out.engine = value_of(kEngines, common.engine);
+  const auto numerics = value_of(kNumerics, common.numerics);
+  out.numerics = numerics.value_or(model.ends_with(".onnx") ? Numerics::kFp32 : Numerics::kTflite);
   return out;
 }
 

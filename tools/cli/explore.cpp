@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "explore/methods.h"
 #include "explore/sample.h"
 #include "explore/search.h"
 #include "tools/cli/common.h"
@@ -68,23 +69,32 @@ base::Result<std::vector<explore::Point>> shard_of(std::vector<explore::Point> p
 
 base::Result<std::vector<PointResult>> searched(const Experiment& e, Sweep& sweep) {
   std::vector<PointResult> all;
-  std::optional<base::Error> error;
-  const auto evaluate = [&](const std::vector<explore::Point>& points) {
-    auto results = error ? base::Result<std::vector<PointResult>>(*error) : sweep.run(points);
-    std::vector<explore::Values> out(points.size());
-    if (!results.ok()) {
-      error = results.error();
-      return out;
-    }
-    for (std::size_t i = 0; i < points.size(); ++i) out[i] = objectives_of(e, (*results)[i]);
-    all.insert(all.end(), std::make_move_iterator(results->begin()), std::make_move_iterator(results->end()));
+  const auto evaluate = [&](const std::vector<explore::Point>& points) -> base::Result<std::vector<explore::Values>> {
+    DEPUTY_ASSIGN(auto results, sweep.run(points));
+    std::vector<explore::Values> out;
+    for (const PointResult& r : results) out.push_back(objectives_of(e, r));
+    all.insert(all.end(), std::make_move_iterator(results.begin()), std::make_move_iterator(results.end()));
     return out;
   };
   DEPUTY_TRY(explore::search(e.space, e.objectives.size(),
                              {e.plan.method, e.plan.population, static_cast<std::size_t>(e.plan.points), static_cast<std::uint64_t>(e.plan.seed)},
                              evaluate));
-  if (error) return *error;
   return all;
+}
+
+/// Options that do not go together.
+base::Status check_command(const ExploreCommand& command, bool search) {
+  const auto bad = [](const char* option, const char* what, const char* remedy) {
+    return base::Error{base::ErrorKind::kUsage, option, what, remedy};
+  };
+  const bool slurm = command.engine == "slurm";
+  if (search && (slurm || !command.shard.empty()))
+    return bad(slurm ? "--engine" : "--shard", "a search decides point by point", "use the method grid, random or lhs");
+  if (slurm && !command.shard.empty())
+    return bad("--shard", "the job array deals out all shards itself", "drop --shard, or --engine slurm; --shards says how many there are");
+  if (!slurm && command.shards > 0)
+    return bad("--shards", "says how many tasks a job array has", "add --engine slurm; a part of the points is --shard I/N");
+  return {};
 }
 
 base::Status explore_one(const ExploreCommand& command) {
@@ -92,17 +102,14 @@ base::Status explore_one(const ExploreCommand& command) {
   if (!command.method.empty()) experiment.plan.method = command.method;
   if (command.points > 0) experiment.plan.points = command.points;
   if (command.seed >= 0) experiment.plan.seed = command.seed;
+  const bool fixed = !explore::find_method(experiment.plan.method)->search;
+  DEPUTY_TRY(check_command(command, !fixed));
   DEPUTY_ASSIGN(auto evaluator, Evaluator::prepare(experiment));
   const std::string path = command.db.empty() ? std::filesystem::path(command.experiment).stem().string() + ".sqlite" : command.db;
   DEPUTY_ASSIGN(auto store, explore::Store::open(path));
   for (const std::string& other : command.merge) DEPUTY_TRY(store.merge(other));
   if (command.retry) DEPUTY_TRY(store.forget_dead());
 
-  const std::string& method = experiment.plan.method;
-  const bool fixed = method == "grid" || method == "lhs" || method == "random";
-  if (!fixed && (command.engine != "local" || !command.shard.empty()))
-    return base::Error{base::ErrorKind::kUsage, command.engine != "local" ? "--engine" : "--shard", "a search decides point by point",
-                       "use the method grid, random or lhs"};
   if (command.engine == "slurm") {  // what is left to do here is to merge and to print
     DEPUTY_ASSIGN(const auto files, run_on_slurm(command, path));
     for (const std::string& file : files) DEPUTY_TRY(store.merge(file));
@@ -113,6 +120,7 @@ base::Status explore_one(const ExploreCommand& command) {
   for (const Workload& w : experiment.workloads) work.workloads.push_back(w.name);
   work.key = [&](const explore::Point& point, std::size_t w) { return evaluator.key(point, w); };
   work.job = [&](const explore::Point& point, std::size_t w) { return evaluator.job(point, w); };
+  work.group = [&](const explore::Point& point, std::size_t w) { return evaluator.group(point, w); };
   work.run = [&](const std::string& job) { return Evaluator::encode(evaluator.run(job)); };
   const auto most = static_cast<std::size_t>(experiment.plan.points) * experiment.workloads.size();
   const Sweep* running = nullptr;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "api/input_shapes.h"
+#include "soc/books.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
 #include "tools/npy.h"
@@ -127,6 +128,9 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   simulate_with.all_tensors = options.all_tensors;
   simulate_with.seed = options.seed;
   simulate_with.frames = options.frames;
+  if (options.frame_period_us > 0 && options.frames == 0)
+    return base::Error{base::ErrorKind::kUsage, "--frame-period", "says when frames come, and there are none", "add --frames N"};
+  simulate_with.arrivals = {soc::us_to_ps(options.frame_period_us), soc::us_to_ps(options.frame_jitter_us)};
   simulate_with.keep_failed = true;
   if (options.recover == "full") {
     simulate_with.recovery = host_runtime::RecoveryPolicy::full();
@@ -148,9 +152,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   if (!options.power_trace.empty()) DEPUTY_TRY(write_text(options.power_trace, soc::power_csv(report.power_trace)));
   if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
   if (simulation.failure) return *simulation.failure;
-  if (!report.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, options.model, "the books do not balance: " + report.imbalances[0],
-                       "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(options.model, report.imbalances));
   DEPUTY_TRY(check_expected(simulation, options));
   if (!options.expect.empty() && !options.quiet && !options.json)
     fmt::print("\n  {} output{} equal to the expected bytes\n", options.expect.size(),

@@ -1,14 +1,12 @@
 #include "tools/explore/area.h"
 
-#include <fmt/format.h>
-
-#include <filesystem>
+#include "tools/simulator/target.h"
 
 namespace deputy::tools {
 
 base::Result<AreaTable> load_area(const std::string& name, soc::RowSources* sources) {
-  const bool path = name.find('/') != std::string::npos || name.ends_with(".yaml");
-  DEPUTY_ASSIGN(auto config, base::Config::from_file(path ? name : fmt::format("{}/area/{}.yaml", DEPUTY_CONFIG_DIR, name)));
+  DEPUTY_ASSIGN(const std::string path, find_config("area", name));
+  DEPUTY_ASSIGN(auto config, base::Config::from_file(path));
   AreaTable out;
   soc::RowSources rows;
   (void)config.find("node_nm");  // tells the reader

@@ -11,17 +11,23 @@
 
 #include "api/compile_key.h"
 #include "simulator_sources_hash.h"
+#include "soc/books.h"
 #include "tools/cli/common.h"
+#include "tools/files.h"
 #include "tools/simulator/target.h"
-#include "workloads/networks.h"
 
 namespace deputy::tools {
 namespace {
 
-constexpr std::size_t kProgramBytes = 256 << 20;
-
 // Keys that a SoC file may have besides the rows of `deputy list params`.
 constexpr std::array kFileKeys = {"energy.file", "energy.dram_file", "host.file", "dram.device.file"};
+
+bool is_file(const std::string& key) { return std::ranges::find(kFileKeys, key) != kFileKeys.end(); }
+
+// "key=value", for a Config. A file that the experiment names lies beside it; those of the SoC's own file, beside that one.
+std::string setting(const std::string& folder, const std::string& key, const std::string& value) {
+  return key + "=" + (is_file(key) ? std::filesystem::absolute(beside(folder, value)).string() : value);
+}
 
 // Rows of the tables behind a SoC that its effective configuration does not show.
 std::string tables_text(const soc::EnergyTables& tables) {
@@ -36,7 +42,7 @@ std::string tables_text(const soc::EnergyTables& tables) {
 base::Status check_keys(const Experiment& experiment, const std::vector<base::ParamRow>& rows) {
   const auto known = [&](const std::string& key) {
     return std::ranges::any_of(rows, [&](const auto& row) { return row.key == key; }) ||
-           std::ranges::find(kFileKeys, key) != kFileKeys.end();
+           is_file(key);
   };
   const auto check = [&](const std::string& where, const std::string& key) -> base::Status {
     if (known(key)) return {};
@@ -56,12 +62,18 @@ base::Status check_keys(const Experiment& experiment, const std::vector<base::Pa
 base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
   Evaluator out;
   CommonOptions common;
-  common.soc = experiment.plan.soc, common.sets = experiment.sets, common.effort = experiment.plan.effort;
+  common.soc = experiment.plan.soc, common.effort = experiment.plan.effort;
+  out.names_ = experiment.folder, out.frames_ = experiment.plan.frames;
+  for (const std::string& set : experiment.sets) {
+    const std::size_t equals = set.find('=');
+    const bool whole = equals != std::string::npos;  // else Config says what is wrong with it
+    common.sets.push_back(whole ? setting(out.names_, set.substr(0, equals), set.substr(equals + 1)) : set);
+  }
   DEPUTY_ASSIGN(out.options_, simulate_options(common));
   out.options_.timing_only = true;
   DEPUTY_ASSIGN(const std::string path, find_soc(experiment.plan.soc));
   DEPUTY_ASSIGN(out.base_, base::Config::from_file(path));
-  for (const std::string& set : experiment.sets) DEPUTY_TRY(out.base_.set(set));
+  for (const std::string& set : common.sets) DEPUTY_TRY(out.base_.set(set));
   out.folder_ = std::filesystem::path(path).parent_path().string();
   base::Config for_tables = out.base_;
   DEPUTY_ASSIGN(const auto tables, soc::load_energy_tables(for_tables, out.folder_));
@@ -84,23 +96,31 @@ base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
     return it == values->end() ? std::nullopt : explore::number_of(it->second);
   };
   for (const Workload& w : experiment.workloads) {
-    Loaded loaded{w.name, "", {}, {}, Numerics::kTflite};
-    if (w.network.empty()) {
-      DEPUTY_ASSIGN(auto file, load_model_file(w.model));
-      loaded.digest = api::hex(api::sha256(file.bytes)), loaded.graph = std::move(file.graph);
-      if (w.model.ends_with(".onnx")) loaded.numerics = Numerics::kFp32;
-    } else {  // its bytes follow from its name and the sources
-      DEPUTY_ASSIGN(loaded.graph, workloads::build_network(w.network));
-      loaded.digest = "network " + w.network;
-    }
+    Loaded loaded{w.name, "", {}, {}, Numerics::kTflite, {soc::us_to_ps(w.period_us), soc::us_to_ps(w.jitter_us)}};
+    DEPUTY_ASSIGN(auto file, load_workload(w));
+    loaded.digest = api::hex(api::sha256(file.bytes)), loaded.graph = std::move(file.graph);
+    if (loaded.arrivals.period_ps > 0) loaded.digest += fmt::format(" {} frames, {} {}", out.frames_, loaded.arrivals.period_ps, loaded.arrivals.jitter_ps);
+    if (w.model.ends_with(".onnx")) loaded.numerics = Numerics::kFp32;
     DEPUTY_ASSIGN(loaded.inputs, load_inputs(loaded.graph, {}, 1));
     out.workloads_.push_back(std::move(loaded));
   }
   return out;
 }
 
+// The point's knobs as they count for its key: by name and value, or, where files are among them, what becomes of the SoC with
+// them (or the error, which is then the run's outcome).
+std::string Evaluator::settings(const explore::Point& point) const {
+  std::string id = point.id();
+  if (std::ranges::none_of(point.sets, [](const auto& a) { return is_file(a.key); })) return id;
+  if (settings_.first != id) {  // the same point's other workloads follow
+    const auto soc = soc_of(point.sets);
+    settings_ = {std::move(id), "files\n" + (soc.ok() ? soc::effective_config_yaml(*soc) : soc.error().text())};
+  }
+  return settings_.second;
+}
+
 std::string Evaluator::key(const explore::Point& point, std::size_t workload) const {
-  return api::hex(api::sha256(identity_ + "\n" + workloads_[workload].digest + "\n" + point.id()));
+  return api::hex(api::sha256(identity_ + "\n" + workloads_[workload].digest + "\n" + settings(point)));
 }
 
 std::string Evaluator::job(const explore::Point& point, std::size_t workload) const {
@@ -109,27 +129,45 @@ std::string Evaluator::job(const explore::Point& point, std::size_t workload) co
 
 base::Result<soc::SocConfig> Evaluator::soc_of(const std::vector<explore::Assignment>& sets) const {
   base::Config config = base_;
-  for (const auto& a : sets) DEPUTY_TRY(config.set(a.key + "=" + a.value));
+  for (const auto& a : sets) DEPUTY_TRY(config.set(setting(names_, a.key, a.value)));
   return soc::parse_soc_config(std::move(config), folder_);
 }
 
-base::Result<std::vector<std::uint8_t>> Evaluator::program(const Loaded& workload, const SimulateOptions& options) {
+std::string Evaluator::group(const explore::Point& point, std::size_t workload) const {
+  std::string out = fmt::format("{}\n", workload);
+  for (const auto& a : point.sets) {
+    const bool unseen = std::ranges::any_of(std::array{"energy.", "battery.", "sensor.", "dma.", "iommu.", "dsp.", "power."},
+                                            [&](const char* group) { return a.key.starts_with(group); });
+    if (!unseen || a.key == "power.point" || a.key == "power.rail") out += a.key + "=" + a.value + "\n";
+  }
+  return out;
+}
+
+// A run of the workload at these options. Its times and events are theirs, its prices those of whoever had it before.
+base::Result<Simulation*> Evaluator::simulated(const Loaded& workload, const SimulateOptions& options) {
   DEPUTY_ASSIGN(const auto device, device_identity(options));
   api::KeyParts parts;
   parts.model = {reinterpret_cast<const std::uint8_t*>(workload.digest.data()), workload.digest.size()};
   parts.model_name = workload.name, parts.options = compile_options(options), parts.device = device;
-  const std::string key = api::hex(api::compile_key(parts));
-  if (const auto it = programs_.find(key); it != programs_.end()) return it->second;
-  DEPUTY_ASSIGN(const auto executable, compile_graph(workload.graph, options, nullptr, nullptr));
-  auto bytes = arch::write_executable(executable);
-  program_bytes_ += bytes.size();
-  order_.push_back(key);
-  for (; program_bytes_ > kProgramBytes && order_.size() > 1; order_.pop_front()) {
-    program_bytes_ -= programs_[order_.front()].size();
-    programs_.erase(order_.front());
+  const std::string program_key = api::hex(api::compile_key(parts));
+  std::vector<base::ParamRow> rows;
+  base::list_params("", options.soc, rows);
+  std::string run_key = program_key + "\n";
+  for (const auto& row : rows)
+    if (!soc::only_prices(row.key)) run_key += row.key + "=" + row.value + "\n";
+  run_key = api::hex(api::sha256(run_key));
+  if (Simulation* known = runs_.find(run_key)) return known;
+  std::vector<std::uint8_t>* program = programs_.find(program_key);
+  if (!program) {
+    DEPUTY_ASSIGN(const auto executable, compile_graph(workload.graph, options, nullptr, nullptr));
+    ++compiled_;
+    auto bytes = arch::write_executable(executable);
+    const std::size_t size = bytes.size();
+    program = &programs_.add(program_key, std::move(bytes), size);
   }
-  programs_[key] = bytes;
-  return bytes;
+  DEPUTY_ASSIGN(auto simulation, simulate_executable(*program, workload.name, options, workload.inputs));
+  ++simulated_;
+  return &runs_.add(run_key, std::move(simulation), program->size());
 }
 
 base::Result<std::map<std::string, double>> Evaluator::measure_one(const std::string& job) {
@@ -145,12 +183,12 @@ base::Result<std::map<std::string, double>> Evaluator::measure_one(const std::st
   SimulateOptions options = options_;
   options.numerics = workload.numerics;
   DEPUTY_ASSIGN(options.soc, soc_of(sets));
-  DEPUTY_ASSIGN(const auto file, program(workload, options));
-  DEPUTY_ASSIGN(const auto simulation, simulate_executable(file, workload.name, options, workload.inputs));
-  const Report report = make_report(simulation, options);
-  if (!report.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, workload.name, "the books do not balance: " + report.imbalances[0], ""};
-  return measure(report, simulation, options.soc, area_);
+  if (workload.arrivals.period_ps > 0) options.frames = frames_, options.arrivals = workload.arrivals;
+  DEPUTY_ASSIGN(Simulation* const simulation, simulated(workload, options));
+  soc::account(options.soc, simulation->soc, true);  // at this point's prices
+  const Report report = make_report(*simulation, options);
+  DEPUTY_TRY(soc::balanced(workload.name, report.imbalances));
+  return measure(report, *simulation, options.soc, area_);
 }
 
 Evaluator::Outcome Evaluator::run(const std::string& job) {

@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <set>
 
-#include "explore/search.h"
+#include "explore/methods.h"
+#include "tools/cli/common.h"
 #include "tools/explore/metrics.h"
+#include "tools/files.h"
+#include "tools/simulator/target.h"
 
 namespace deputy::tools {
 namespace {
@@ -25,33 +28,19 @@ std::vector<std::string> list(base::Config& config, const std::string& key) {
   }
 }
 
-struct WorkloadRow {
-  std::string name, network, model;
-  double weight = 1;
-  template <class Self, class V>
-  static void fields(Self& s, V&& v) {
-    using base::Field;
-    v(s.name, Field{.name = "name", .doc = "shown"});
-    v(s.network, Field{.name = "network", .doc = "a built-in network"});
-    v(s.model, Field{.name = "model", .doc = "or a model file"});
-    v(s.weight, Field{.name = "weight", .doc = "in sums over workloads", .min = 0, .max = 1e9});
-  }
-};
-
 base::Result<std::vector<Workload>> workloads(base::Config& config, const std::string& folder) {
   std::vector<Workload> out;
   std::set<std::string> names;
   for (std::size_t i = 0; config.has_group(fmt::format("workloads.{}", i)); ++i) {
     const std::string where = fmt::format("workloads.{}", i);
-    WorkloadRow row;
+    Workload row;
     DEPUTY_TRY(config.load(where, row));
-    if (row.network.empty() == row.model.empty())
-      return bad(where, "needs a network or a model, not both", "for example {network: ds_cnn}");
-    const std::filesystem::path file(row.model);
-    if (row.name.empty()) row.name = row.network.empty() ? file.stem().string() : row.network;
-    if (!row.model.empty() && file.is_relative()) row.model = (std::filesystem::path(folder) / file).string();
+    DEPUTY_TRY(complete(row, where, folder));
+    if (row.name.empty()) row.name = row.stem();
+    if (row.jitter_us > row.period_us)
+      return bad(where + ".jitter_us", "a frame may be later than the next one", "let it be at most period_us");
     if (!names.insert(row.name).second) return bad(where, "the name '" + row.name + "' is taken", "give it another 'name'");
-    out.push_back({row.name, row.network, row.model, row.weight});
+    out.push_back(std::move(row));
   }
   if (out.empty()) return bad("workloads", "nothing runs", "name at least one, for example - {network: ds_cnn}");
   return out;
@@ -59,11 +48,17 @@ base::Result<std::vector<Workload>> workloads(base::Config& config, const std::s
 
 base::Status check_objective(const Experiment& e, const std::string& text) {
   const std::size_t at = text.find('@');
-  DEPUTY_TRY(find_metric(text.substr(0, at)));
-  if (at == std::string::npos) return {};
-  const std::string name = text.substr(at + 1);
-  if (std::ranges::any_of(e.workloads, [&](const Workload& w) { return w.name == name; })) return {};
-  return bad("objectives", fmt::format("'{}': there is no workload '{}'", text, name), "write the name of one");
+  DEPUTY_ASSIGN(const Metric* metric, find_metric(text.substr(0, at)));
+  const std::string only = at == std::string::npos ? "" : text.substr(at + 1);
+  bool found = false;
+  for (const Workload& w : e.workloads) {
+    if (!only.empty() && w.name != only) continue;
+    found = true;
+    if (metric->frames && w.period_us == 0)
+      return bad("objectives", fmt::format("'{}': nobody says when the frames of '{}' come", text, w.name), "give that workload a period_us");
+  }
+  if (!found) return bad("objectives", fmt::format("'{}': there is no workload '{}'", text, only), "write the name of one");
+  return {};
 }
 
 }  // namespace
@@ -71,20 +66,21 @@ base::Status check_objective(const Experiment& e, const std::string& text) {
 base::Result<Experiment> parse_experiment(base::Config config, const std::string& folder) {
   Experiment out;
   DEPUTY_TRY(config.load("", out.plan));
-  if (out.plan.soc.ends_with(".yaml") && std::filesystem::path(out.plan.soc).is_relative())
-    out.plan.soc = (std::filesystem::path(folder) / out.plan.soc).string();
+  for (std::string* name : {&out.plan.soc, &out.plan.area})
+    if (is_config_path(*name)) *name = beside(folder, *name);
+  out.folder = folder;
   out.sets = list(config, "set");
   DEPUTY_ASSIGN(out.workloads, workloads(config, folder));
   out.objectives = list(config, "objectives");
   if (out.objectives.empty()) out.objectives = {"latency", "energy", "area"};
   for (const std::string& objective : out.objectives) DEPUTY_TRY(check_objective(out, objective));
   DEPUTY_ASSIGN(out.space, explore::parse_space(config));
-  std::vector<std::string> methods = explore::search_methods();
-  methods.insert(methods.begin(), {"grid", "random", "lhs"});
-  if (std::ranges::find(methods, out.plan.method) == methods.end())
-    return bad("method", fmt::format("there is no method '{}'", out.plan.method), fmt::format("use one of {}", fmt::join(methods, ", ")));
-  if (out.plan.effort != "fast" && out.plan.effort != "full")
-    return bad("effort", fmt::format("there is no effort '{}'", out.plan.effort), "use fast or full");
+  if (!explore::find_method(out.plan.method))
+    return bad("method", fmt::format("there is no method '{}'", out.plan.method),
+               fmt::format("use one of {}", fmt::join(explore::method_names(), ", ")));
+  CommonOptions words;
+  words.effort = out.plan.effort;
+  DEPUTY_TRY(check_words(words, "effort"));
   DEPUTY_TRY(config.finish());
   return out;
 }

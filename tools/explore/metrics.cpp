@@ -13,17 +13,19 @@ namespace {
     return static_cast<double>(expression);                                                                                \
   }
 constexpr std::array kMetrics = {
-    Metric{"latency", "ns", "first input copied in to last output copied out", Metric::Over::kSum, VALUE(r.latency_ns)},
-    Metric{"energy", "nJ", "of the inference, all components", Metric::Over::kSum, VALUE(r.power.inference_nj)},
+    Metric{"latency", "ns", "first input copied in to last output copied out", Metric::Over::kSum, false, VALUE(r.latency_ns)},
+    Metric{"energy", "nJ", "of the inference, all components", Metric::Over::kSum, false, VALUE(r.power.inference_nj)},
     Metric{"edp", "nJ*us", "energy times latency of each workload", Metric::Over::kSum,
-           VALUE(r.power.inference_nj * r.latency_ns / 1000)},
-    Metric{"area", "um2", "the area proxy", Metric::Over::kPoint, VALUE(area_um2(a, c))},
+           false, VALUE(r.power.inference_nj * r.latency_ns / 1000)},
+    Metric{"area", "um2", "the area proxy", Metric::Over::kPoint, false, VALUE(area_um2(a, c))},
     Metric{"sram", "bytes", "SRAM that the compiler uses for tensors and weights", Metric::Over::kMost,
-           VALUE(s.executable.fast_arena_bytes)},
+           false, VALUE(s.executable.fast_arena_bytes)},
     Metric{"dram", "bytes", "feature maps and weights that the NPU moved from and to DRAM", Metric::Over::kSum,
-           VALUE(r.dram_map_bytes + r.dram_weight_bytes)},
-    Metric{"npu_cycles", "cycles", "first NPU job's start to the last one's end", Metric::Over::kSum, VALUE(r.npu_cycles)},
-    Metric{"peak_power", "mW", "highest over an interval of the power trace", Metric::Over::kMost, VALUE(r.power.peak_mw)},
+           false, VALUE(r.dram_map_bytes + r.dram_weight_bytes)},
+    Metric{"p99", "ns", "99 % of the frames have their result so long after they came", Metric::Over::kMost, true,
+           VALUE(static_cast<double>(r.frames->response_at(0.99)) / 1000)},
+    Metric{"npu_cycles", "cycles", "first NPU job's start to the last one's end", Metric::Over::kSum, false, VALUE(r.npu_cycles)},
+    Metric{"peak_power", "mW", "highest over an interval of the power trace", Metric::Over::kMost, false, VALUE(r.power.peak_mw)},
 };
 #undef VALUE
 
@@ -43,7 +45,8 @@ base::Result<const Metric*> find_metric(const std::string& name) {
 std::map<std::string, double> measure(const Report& report, const Simulation& simulation, const soc::SocConfig& soc,
                                       const AreaTable& area) {
   std::map<std::string, double> out;
-  for (const Metric& m : kMetrics) out[m.name] = m.value(report, simulation, soc, area);
+  for (const Metric& m : kMetrics)
+    if (!m.frames || report.frames) out[m.name] = m.value(report, simulation, soc, area);
   double all = 0;
   std::map<std::string, double> bounds;
   for (const OpReport& op : report.ops) {

@@ -17,13 +17,14 @@ struct Metric {
   const char* doc;
   /// How several workloads make one number: the weighted sum, the largest, or any (it is the point's own).
   enum class Over { kSum, kMost, kPoint } over;
+  bool frames;  ///< only of workloads with a period_us
   double (*value)(const Report& report, const Simulation& simulation, const soc::SocConfig& soc, const AreaTable& area);
 };
 std::span<const Metric> metrics();
 /// An error that lists the names there are.
 base::Result<const Metric*> find_metric(const std::string& name);
 
-/// All rows by name, and "bound.WORD": the share of the operators' time that each bound has (docs/benchmarks.md).
+/// All rows by name (those of frames where there were some), and "bound.WORD": the share of the operators' time that each bound has (docs/benchmarks.md).
 std::map<std::string, double> measure(const Report& report, const Simulation& simulation, const soc::SocConfig& soc,
                                       const AreaTable& area);
 

@@ -76,6 +76,26 @@ std::string bounds_text(const ExploreResults& r) {
   return "\nBottlenecks: points at which most of the time is bound by\n\n" + table.text();
 }
 
+// One table a workload that has more than one bound: where in the space which of them rules.
+std::string map_text(const ExploreResults& r) {
+  std::string out;
+  for (const auto& [workload, bounds] : r.bounds) {
+    if (bounds.size() < 2) continue;
+    std::vector<std::string> titles = {"parameter", ">level", ">points"};
+    for (const auto& [word, count] : bounds) titles.push_back(">" + word);
+    Table table(titles);
+    for (const BottleneckRow& row : r.map) {
+      if (row.workload != workload) continue;
+      std::vector<std::string> cells = {row.parameter, row.level, std::to_string(row.points)};
+      for (const auto& [word, count] : bounds)
+        cells.push_back(row.bounds.contains(word) ? fmt::format("{:.0f} %", 100.0 * static_cast<double>(row.bounds.at(word)) / static_cast<double>(row.points)) : "-");
+      table.row(cells);
+    }
+    out += fmt::format("\nWhere {} is bound by what: share of the points with that level\n\n{}", workload, table.text());
+  }
+  return out;
+}
+
 std::string failures_text(const ExploreResults& r) {
   std::map<std::string, std::size_t> reasons;
   for (const PointResult& p : r.points)
@@ -89,7 +109,7 @@ std::string failures_text(const ExploreResults& r) {
 
 std::string results_text(const ExploreResults& r, int top) {
   std::string out = front_text(r, top);
-  if (r.statuses.contains("ok")) out += sensitivity_text(r) + bounds_text(r);
+  if (r.statuses.contains("ok")) out += sensitivity_text(r) + bounds_text(r) + map_text(r);
   return out + failures_text(r);
 }
 
@@ -147,9 +167,12 @@ std::string results_json(const ExploreResults& r) {
     }
     effects[e.objectives[o]] = rows;
   }
+  Json map = Json::array();
+  for (const BottleneckRow& row : r.map)
+    map.push_back({{"workload", row.workload}, {"parameter", row.parameter}, {"level", row.level}, {"points", row.points}, {"bounds", row.bounds}});
   Json out = {{"format", "deputy-explore-1"}, {"name", e.plan.name}, {"soc", e.plan.soc}, {"method", e.plan.method},
               {"objectives", objectives}, {"parameters", parameters}, {"statuses", r.statuses}, {"front", r.front},
-              {"sensitivity", effects}, {"bottlenecks", r.bounds}, {"points", points}};
+              {"sensitivity", effects}, {"bottlenecks", r.bounds}, {"bottleneck_map", map}, {"points", points}};
   return out.dump(1) + "\n";
 }
 

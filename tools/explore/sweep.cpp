@@ -23,7 +23,7 @@ base::Result<std::vector<PointResult>> Sweep::run(const std::vector<explore::Poi
         continue;
       }
       run.key = key, run.parameters = points[p].id(), run.workload = work_.workloads[w];
-      pool_.submit(p * workloads + w, work_.job(points[p], w));
+      pool_.submit(p * workloads + w, work_.job(points[p], w), work_.group ? work_.group(points[p], w) : "");
     }
   }
   while (const auto answer = pool_.wait()) {

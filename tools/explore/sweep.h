@@ -15,6 +15,8 @@ namespace deputy::tools {
 struct SweepWork {
   std::vector<std::string> workloads;
   std::function<std::string(const explore::Point& point, std::size_t workload)> key, job;
+  /// May be empty; see WorkerPool::submit().
+  std::function<std::string(const explore::Point& point, std::size_t workload)> group;
   WorkerPool::Work run;  ///< a job to Evaluator::encode()'s text; in a worker process
 };
 

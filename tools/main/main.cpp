@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/fields.h"
+#include "explore/methods.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common.h"
 #include "tools/main/describe.h"
 
 namespace {
 
 using deputy::tools::CommonOptions;
+using deputy::tools::words_of;
 
 void add_soc_options(CLI::App* command, CommonOptions& options) {
   command->add_option("--soc", options.soc, "SoC configuration: a YAML file, or a name under configs/soc")
@@ -29,7 +32,7 @@ void add_soc_options(CLI::App* command, CommonOptions& options) {
 void add_compile_options(CLI::App* command, CommonOptions& options) {
   add_soc_options(command, options);
   command->add_option("--engine", options.engine, "where operators go: auto, npu (all it can take) or cpu")
-      ->check(CLI::IsMember({"auto", "npu", "cpu"}))
+      ->check(CLI::IsMember(words_of("engine")))
       ->capture_default_str();
   command->add_option("--force", options.force, "put operators on one engine: SOFTMAX=cpu, '#12=npu' or output/name*=cpu (repeatable)")
       ->group("Placement");
@@ -42,7 +45,7 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
       ->group("Placement");
   command->add_option("--max-partitions", options.max_partitions, "NPU programs at most")->group("Placement");
   command->add_option("--numerics", options.numerics, "rounding rule: tflite, single or fp32; auto: fp32 for ONNX models, else tflite")
-      ->check(CLI::IsMember({"auto", "tflite", "single", "fp32"}))
+      ->check(CLI::IsMember(words_of("numerics")))
       ->capture_default_str();
   command->add_option("--dim", options.dims, "size of an open dimension of an ONNX model: batch=1 (repeatable)")->take_all();
   command->add_option("--shape", options.shapes, "shape of an ONNX model's input: image=1x3x32x32 (repeatable)")->take_all();
@@ -50,14 +53,14 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
   command->add_option("--sram-limit", options.sram_limit, "SRAM bytes the compiler may use for tensors, for example 64KiB (default: all)")
       ->transform(CLI::AsSizeValue(false));
   command->add_option("--effort", options.effort, "how long the compiler searches: fast or full")
-      ->check(CLI::IsMember({"fast", "full"}))
+      ->check(CLI::IsMember(words_of("effort")))
       ->capture_default_str();
   command->add_flag("--fallback", options.fallback, "keep for every NPU program one for the CPU that computes the same");
   command->add_option("--contract", options.contract, "what becomes of operators whose tensors the NPU wants quantised otherwise: cpu, reject, or convert (docs/contract.md)")
-      ->check(CLI::IsMember({"cpu", "reject", "convert"}))
+      ->check(CLI::IsMember(words_of("contract")))
       ->capture_default_str();
   command->add_option("--io", options.io, "where graph inputs and outputs lie: arena, or memory of their own in sram or dram")
-      ->check(CLI::IsMember({"arena", "sram", "dram"}))
+      ->check(CLI::IsMember(words_of("io")))
       ->capture_default_str();
   deputy::delegate::Optimisations::fields(options.optimisations, [&](bool& on, const deputy::base::Field& field) {
     command->add_flag(std::string("--no-") + field.name + "{false}", on, std::string("switch off: ") + field.doc)
@@ -101,6 +104,9 @@ int main(int argc, char** argv) {
   run_cmd->add_option("--seed", run.seed, "seed for inputs that are not given")->capture_default_str();
   run_cmd->add_option("--frames", run.frames, "afterwards run so many inferences, up to three in flight, and print when each engine worked")
       ->check(CLI::Range(1, 10000));
+  run_cmd->add_option("--frame-period", run.frame_period_us, "with --frames: microseconds from one to the next; says how long results take then (default: as fast as they are taken)")
+      ->check(CLI::Range(0.0, 1e9));
+  run_cmd->add_option("--frame-jitter", run.frame_jitter_us, "each frame comes late by up to so many microseconds, drawn evenly")->check(CLI::Range(0.0, 1e9));
   run_cmd->add_option("--report", run.report, "write the report as JSON; the effective SoC goes to the same name with .soc.yaml");
   run_cmd->add_option("--power-trace", run.power_trace, "write power over time as CSV; its interval is power.trace_us")->group("Power");
   run_cmd->add_option("--faults", run.faults, "inject the hardware faults of this plan (docs/faults.md); a run that fails still prints and writes its report");
@@ -205,7 +211,7 @@ int main(int argc, char** argv) {
   quantize_cmd->add_flag("--json", quantize.json, "print JSON instead of tables");
   quantize_cmd->add_flag("--quiet", quantize.quiet, "leave out the table of layers");
   quantize_cmd->add_option("--numerics", common.numerics, "rounding that the report's int8 figures follow; auto: fp32 for .onnx, tflite for .tflite")
-      ->check(CLI::IsMember({"auto", "tflite", "single", "fp32"}))
+      ->check(CLI::IsMember(words_of("numerics")))
       ->capture_default_str();
   quantize_cmd->add_option("--dim", common.dims, "size of an open dimension of an ONNX model: batch=1 (repeatable)")->take_all();
   quantize_cmd->add_option("--shape", common.shapes, "shape of an ONNX model's input: image=1x3x32x32 (repeatable)")->take_all();
@@ -307,7 +313,7 @@ int main(int argc, char** argv) {
   explore_cmd->add_option("--db", explore.db, "SQLite file of results, continued when it is there (default: EXPERIMENT.sqlite in the working folder)");
   explore_cmd->add_option("--jobs", explore.jobs, "worker processes; results do not depend on it")->check(CLI::Range(1, 256))->capture_default_str();
   explore_cmd->add_option("--method", explore.method, "instead of the experiment's")
-      ->check(CLI::IsMember({"grid", "random", "lhs", "nsga2", "nspso", "maco"}));
+      ->check(CLI::IsMember(deputy::explore::method_names()));
   explore_cmd->add_option("--points", explore.points, "instead of the experiment's")->check(CLI::Range(1, 10000000));
   explore_cmd->add_option("--seed", explore.seed, "instead of the experiment's")->check(CLI::Range(0, 2147483647));
   explore_cmd->add_option("--engine", explore.engine, "where it runs: local, or slurm: a job array of shards that are merged afterwards")

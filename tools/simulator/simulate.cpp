@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/handles.h"
+#include "soc/books.h"
 #include "soc/platform.h"
 #include "tools/simulator/target.h"
 
@@ -64,9 +65,7 @@ base::Result<SimulationReport> simulate(const std::string& soc, const Simulation
     return {};
   });
   if (!outcome.status.ok()) return outcome.status.error();
-  if (!outcome.record.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, soc, "the books do not balance: " + outcome.record.imbalances[0],
-                       "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(soc, outcome.record.imbalances));
   return report_of(outcome.record);
 }
 

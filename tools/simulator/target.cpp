@@ -12,16 +12,20 @@
 
 namespace deputy::tools {
 
-base::Result<std::string> find_soc(const std::string& name) {
+bool is_config_path(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+base::Result<std::string> find_config(const std::string& kind, const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ec;
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
+  const bool is_path = is_config_path(name);
   if (is_path && fs::is_regular_file(name, ec)) return name;
   if (!is_path)
     for (const std::string& folder : {std::string("configs"), std::string(DEPUTY_CONFIG_DIR)})
-      if (const std::string path = folder + "/soc/" + name + ".yaml"; fs::is_regular_file(path, ec)) return path;
-  return base::Error{base::ErrorKind::kIo, name, "no such SoC configuration",
-                     is_path ? "check the path" : "give a YAML file or a name under configs/soc"};
+      if (const std::string path = fmt::format("{}/{}/{}.yaml", folder, kind, name); fs::is_regular_file(path, ec)) return path;
+  return base::Error{base::ErrorKind::kIo, name, kind == "soc" ? "no such SoC configuration" : "no such file of configs/" + kind,
+                     is_path ? "check the path" : "give a YAML file or a name under configs/" + kind};
 }
 
 namespace {

@@ -12,8 +12,12 @@
 
 namespace deputy::tools {
 
-/// A path as given, or NAME -> configs/soc/NAME.yaml below the working folder or the source tree.
-base::Result<std::string> find_soc(const std::string& name);
+/// Whether a configuration is named by its path, not as one of configs: it has a '/' or ends in .yaml or .yml.
+bool is_config_path(const std::string& name);
+
+/// A path as given, or NAME -> configs/KIND/NAME.yaml below the working folder or the source tree. kIo.
+base::Result<std::string> find_config(const std::string& kind, const std::string& name);
+inline base::Result<std::string> find_soc(const std::string& name) { return find_config("soc", name); }
 
 /// The compiler's options that follow from a SoC; everything else at its default.
 delegate::CompileOptions soc_compile_options(const soc::SocConfig& soc);
