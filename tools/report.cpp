@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "delegate/program_summary.h"
+
 namespace deputy::tools {
 namespace {
 
@@ -182,6 +184,11 @@ std::uint64_t power_interval_ps(const soc::SocConfig& soc, std::uint64_t end_ps)
   return std::max({wanted, end_ps / 1'000'000 + 1, std::uint64_t{1}});
 }
 
+void add_tiles(const arch::Executable& executable, Report& report) {
+  for (auto& kernel : delegate::summarise_programs(executable))
+    if (kernel.tag < report.ops.size()) report.ops[kernel.tag].tiles = std::move(kernel.tiles);
+}
+
 Report make_report(const Simulation& s, const SimulateOptions& options) {
   Report report;
   report.model = s.executable.model_name;
@@ -192,7 +199,9 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   constexpr const char* kEngines[] = {"auto", "npu", "cpu"};
   report.engine = kEngines[static_cast<int>(options.engine)];
   report.timing_only = options.timing_only;
-  report.npu_clock_mhz = options.soc.npu.clock_mhz;
+  report.target = {options.soc.npu.clock_mhz, options.soc.host.clock_mhz, memory_rates(options.soc),
+                   static_cast<std::uint64_t>(s.executable.target.mac.per_cycle()), static_cast<std::uint64_t>(options.soc.sram.bytes),
+                   s.executable.fast_arena_bytes};
   report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
   report.total_ns = ns(s.soc.end_ps);
   report.host_cycles = s.soc.host_cycles;
@@ -237,6 +246,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     row.engine = op.on_npu ? "npu" : "cpu";
     row.reason = op.reason;
     row.macs = op.macs;
+    row.fused_into = op.fused_into;
     report.macs += op.macs;
     report.ops.push_back(std::move(row));
   }

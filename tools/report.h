@@ -28,6 +28,8 @@ struct OpReport {
   std::uint64_t decoded_bytes = 0;       ///< that LOADW put out; what it took in is part of load_bytes
   double energy_nj = 0;                  ///< of everything it caused: its events, its share of clock tree and activates; not of leakage
   std::map<std::string, double> energy_by_component_nj;
+  std::int32_t fused_into = -1;          ///< the operator whose kernel does this one's work; -1: none
+  std::map<std::string, std::uint64_t> tiles;  ///< NPU: "height x width x channels" of the tiles it computes -> how many
   std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM; latency when it took twice as long; host
   /// Own cycles over the bound; 0 without a bound.
   double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(own_cycles) / bounds.cycles() : 0; }
@@ -45,11 +47,18 @@ struct PowerReport {
   double inference_nj = 0, inference_mw = 0;
 };
 
+/// What the SoC has of everything that bounds a run, at the NPU's clock.
+struct ReportTarget {
+  double npu_clock_mhz = 0, host_clock_mhz = 0;
+  MemoryRates rates;
+  std::uint64_t macs_per_cycle = 0, sram_bytes = 0, sram_used_bytes = 0;  ///< used: for tensors and staged constants
+};
+
 struct Report {
   std::string model, soc, executable_hash, numerics, engine;
   Provenance provenance;
   bool timing_only = false;
-  double npu_clock_mhz = 0;
+  ReportTarget target;
   double latency_ns = 0;                              ///< first input copied in to last output copied out
   double total_ns = 0;                                ///< from reset, loading included; energy covers all of it
   std::uint64_t npu_cycles = 0, host_cycles = 0;      ///< npu: first job start to last job end
@@ -91,6 +100,9 @@ struct Report {
 
 /// Also checks the books that need the compiler's side: MACs done on the NPU equal the graph's.
 Report make_report(const Simulation& simulation, const SimulateOptions& options);
+
+/// Fills the operators' tiles, which are read back from the programs: not for every point of an exploration.
+void add_tiles(const arch::Executable& executable, Report& report);
 
 /// The interval of power over time: power.trace_us, or a hundredth of the run; long enough for a million of them.
 std::uint64_t power_interval_ps(const soc::SocConfig& soc, std::uint64_t end_ps);

@@ -35,6 +35,8 @@ Json op_json(const OpReport& op) {
     out["bound_cycles"] = bounds_json(op.bounds);
     out["bound_ratio"] = op.bound_ratio();
   }
+  if (op.fused_into >= 0) out["fused_into"] = op.fused_into;
+  if (!op.tiles.empty()) out["tiles"] = op.tiles;
   if (!op.reason.empty()) out["reason"] = op.reason;
   return out;
 }
@@ -81,6 +83,10 @@ std::string report_json(const Report& r, bool reproducible) {
               {"cycles", {{"npu", r.npu_cycles}, {"npu_busy", r.npu_busy_cycles}, {"host", r.host_cycles}}},
               {"macs", {{"total", r.macs}, {"npu", r.npu_macs}}},
               {"mac_utilisation", r.mac_utilisation}};
+  const ReportTarget& t = r.target;
+  out["target"] = {{"npu_clock_mhz", t.npu_clock_mhz}, {"host_clock_mhz", t.host_clock_mhz}, {"macs_per_cycle", t.macs_per_cycle},
+                   {"sram_bytes_per_cycle", t.rates.sram}, {"dram_bytes_per_cycle", t.rates.dram}, {"sram_bytes", t.sram_bytes},
+                   {"sram_used_bytes", t.sram_used_bytes}};
   add_provenance(r.provenance, out);
   if (r.bounds.cycles() > 0) {
     out["bound_cycles"] = bounds_json(r.bounds);
@@ -135,15 +141,15 @@ std::string report_json(const Report& r, bool reproducible) {
     Json& frames = out["frames"];
     frames = {{"frames", r.frames->frames}, {"in_flight", r.frames->in_flight},
               {"duration_ns", static_cast<double>(r.frames->to_ps - r.frames->from_ps) / 1000}};
+    if (!r.frames->response_ps.empty())
+      for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"most", 1.0}})
+        frames["response_ns"][name] = static_cast<double>(r.frames->response_at(share)) / 1000;
     for (const auto& [engine, share] : r.frames->utilisation) frames["utilisation"][engine] = share;
     for (const auto& [engine, intervals] : r.frames->busy)
       for (const auto& i : intervals)
         frames["busy_ns"][engine].push_back({(static_cast<double>(i.start_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
                                              (static_cast<double>(i.end_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
                                              static_cast<double>(i.busy_ps) / 1000});
-    if (!r.frames->response_ps.empty())
-      for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"most", 1.0}})
-        frames["response_ns"][name] = static_cast<double>(r.frames->response_at(share)) / 1000;
   }
   out["imbalances"] = r.imbalances;
   return out.dump(2) + "\n";

@@ -92,7 +92,7 @@ std::string traffic_table(const Report& r) {
 
 std::string op_table(const Report& r, int top) {
   // An NPU operator's time is its share of the jobs, so that operators that overlap are not counted twice.
-  const double cycle_ns = r.npu_clock_mhz > 0 ? 1000 / r.npu_clock_mhz : 0;
+  const double cycle_ns = r.target.npu_clock_mhz > 0 ? 1000 / r.target.npu_clock_mhz : 0;
   const auto time_of = [&](const OpReport& op) {
     return op.engine == "npu" ? static_cast<double>(op.own_cycles) * cycle_ns : op.latency_ns;
   };

@@ -129,6 +129,13 @@ struct CiCommand {
   bool json = false, update = false;
 };
 
+/// Of `compare` and `explain`: reports that `run --report` wrote.
+struct ReportsCommand {
+  std::string report, other;
+  int top = 10;
+  bool json = false;
+};
+
 struct ExploreCommand {
   std::string experiment;  ///< YAML
   std::string db;          ///< results; empty: the experiment's name with .sqlite, in the working folder
@@ -221,6 +228,8 @@ int doctor_command(bool json);
 int ci_command(const CiCommand& command);
 /// Exit code 8 when a point crashed, hung or failed, 5 when every point was refused.
 int explore_command(const ExploreCommand& command);
+int compare_command(const ReportsCommand& command);
+int explain_command(const ReportsCommand& command);
 /// Exit code 8 when a row departs from the baseline.
 int validate_command(const ValidateCommand& command);
 /// Writes the pages to `folder`, the SystemVerilog headers to `rtl_folder`.

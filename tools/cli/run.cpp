@@ -141,6 +141,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   }
   DEPUTY_ASSIGN(auto simulation, run_model(options, simulate_with));
   Report report = make_report(simulation, simulate_with);
+  add_tiles(simulation.executable, report);
   if (simulate_with.soc.battery.mah > 0 && !simulation.failure) {
     DEPUTY_ASSIGN(report.battery, battery_life(simulate_with.soc, report.latency_ns, report.power.inference_nj));
   }

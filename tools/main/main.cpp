@@ -307,6 +307,21 @@ int main(int argc, char** argv) {
   ci_cmd->footer("Exit code 0: all as in the baseline; 1: something moved, or a case failed; 2: suite, baseline or command line cannot be used.\n"
                  "Example: deputy ci configs/ci/wearable.yaml --junit ci.xml --markdown ci.md");
 
+  deputy::tools::ReportsCommand reports;
+  auto* compare_cmd = app.add_subcommand("compare", "Compare two reports of 'deputy run': totals, and the layers that changed and why");
+  compare_cmd->add_option("before", reports.report, "report, of run --report FILE.json")->required();
+  compare_cmd->add_option("now", reports.other, "another")->required();
+  compare_cmd->add_option("--top", reports.top, "layers to name")->check(CLI::Range(0, 1000000))->capture_default_str();
+  compare_cmd->add_flag("--json", reports.json, "print JSON instead of tables");
+  compare_cmd->footer("What each optimisation of the compiler is worth: deputy run --compare.\n"
+                      "Example: deputy compare a.json b.json --top 5");
+  auto* explain_cmd = app.add_subcommand("explain", "Say what holds a run up, what to change first, and what that could gain at most");
+  explain_cmd->add_option("report", reports.report, "report, of run --report FILE.json")->required();
+  explain_cmd->add_option("--top", reports.top, "causes to name, of time and of energy")->check(CLI::Range(0, 1000000))->capture_default_str();
+  explain_cmd->add_flag("--json", reports.json, "print JSON instead of text");
+  explain_cmd->footer("Everything about one operator: deputy compile --explain LAYER.\n"
+                      "Example: deputy explain a.json --top 3");
+
   deputy::tools::ExploreCommand explore;
   auto* explore_cmd = app.add_subcommand("explore", "Run networks on many variants of a SoC: Pareto front, sensitivity, bottlenecks");
   explore_cmd->add_option("experiment", explore.experiment, "experiment YAML (docs/explore.md)")->required();
@@ -404,6 +419,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (*ci_cmd) return tools::ci_command(ci);
+  if (*compare_cmd) return tools::compare_command(reports);
+  if (*explain_cmd) return tools::explain_command(reports);
   if (*explore_cmd) return tools::explore_command(explore);
   if (*stream_cmd) return tools::stream_command(common, stream);
   if (*validate_cmd) return tools::validate_command(validate);
