@@ -121,12 +121,17 @@ void DmaEngine::run_chain() {
       fault = at;
       break;
     }
+    const std::uint64_t began = sim::to_ps(sc_core::sc_time_stamp());
     if (!copy(descriptor)) {
       if (aborted(epoch)) return;
       error = arch::DmaError::kBus, fault = write_failed_ ? write_fault_ : read_fault_;
       break;
     }
     if (aborted(epoch)) return;
+    if (trace_) {
+      const std::uint64_t bytes = std::uint64_t{descriptor.row_bytes} * descriptor.rows * descriptor.planes;
+      trace_->slice(track_, {began, sim::to_ps(sc_core::sc_time_stamp()), began, "COPY", -1, file_.get(reg::kProgress), bytes});
+    }
     file_.set(reg::kProgress, file_.get(reg::kProgress) + 1);
     at = descriptor.next;
   }

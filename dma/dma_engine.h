@@ -18,6 +18,7 @@
 #include "sim/fault_injector.h"
 #include "sim/job_engine.h"
 #include "sim/time.h"
+#include "sim/trace.h"
 
 namespace deputy::dma {
 
@@ -37,6 +38,9 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
 
   /// Planned faults of the engine and its ports. Null: none.
   void attach(sim::FaultInjector* injector);
+
+  /// Records every descriptor. Null: does not.
+  void attach(sim::Trace* trace) { trace_ = trace, track_ = trace ? trace->track("dma") : 0; }
 
   // A queue manager's jobs. They end with a call instead of IRQ_STATUS.
   bool busy() const override { return (file_.get(arch::dma_reg::kStatus) & arch::kStatusRunning) != 0; }
@@ -81,6 +85,8 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
   std::uint64_t read_fault_ = 0, write_fault_ = 0;
   std::uint32_t chunks_ = 0;  ///< read and written so far, over all jobs
   sim::FaultPoint faults_;
+  sim::Trace* trace_ = nullptr;
+  int track_ = 0;
   std::uint64_t slow_ = 1;  ///< by a fault: speed divided by this until a reset
   Done job_done_;             ///< set while a queue manager's job runs
   std::uint64_t epoch_ = 0;  ///< bumped by RESET: what was in flight then no longer counts

@@ -26,6 +26,7 @@
 #include "sim/job_engine.h"
 #include "sim/power_gate.h"
 #include "sim/throttled_clock.h"
+#include "sim/trace.h"
 
 namespace deputy::dsp_model {
 
@@ -40,6 +41,8 @@ class Dsp : public sc_core::sc_module, public sim::JobEngine {
   sim::BusInitiator bus;  ///< "dsp.dma"
 
   void attach(sim::FaultInjector* injector);
+  /// Records every command. Null: does not.
+  void attach(sim::Trace* trace) { trace_ = trace, track_ = trace ? trace->track("dsp") : 0; }
   /// Its power switch; a job that finds it off waits. The memories keep their contents.
   void attach(const sim::PowerGate& gate) { gate_ = gate; }
   const sim::PowerGate& gate() const { return gate_; }
@@ -106,6 +109,8 @@ class Dsp : public sc_core::sc_module, public sim::JobEngine {
   sim::ThrottledClock clock_;
   sim::FaultPoint faults_;
   sim::PowerGate gate_;
+  sim::Trace* trace_ = nullptr;
+  int track_ = 0;
   sc_core::sc_event start_, wake_, channel_;
 
   std::array<Region, arch::kRegionCount> regions_{};

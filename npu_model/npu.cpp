@@ -123,6 +123,16 @@ void NpuEngine::attach(sim::FaultInjector* injector) {
   for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port}) port->attach(injector);
 }
 
+void NpuEngine::attach(sim::Trace* trace) {
+  trace_ = trace;
+  if (!trace) return;
+  constexpr const char* kNames[] = {"npu.load", "npu.compute", "npu.store"};
+  for (int id = 0; id < kQueues; ++id) {
+    queues_[id].track = trace->track(kNames[id]);
+    queues_[id].depth_signal = trace->signal(std::string(kNames[id]) + ".depth", sim::SignalKind::kLevel);
+  }
+}
+
 void NpuEngine::reset_engine() {
   hung_ = false;
   clock_.full_speed();
@@ -165,6 +175,7 @@ void NpuEngine::stop_queues() {
     q.blocked = q.working = false;
     q.wake.notify();
     q.sent.notify();
+    trace_depth(static_cast<QueueId>(&q - queues_.data()));
   }
   for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port}) port->abandon();
   constants_flight_ = nullptr;

@@ -49,6 +49,7 @@
 #include "sim/process.h"
 #include "sim/throttled_clock.h"
 #include "sim/time.h"
+#include "sim/trace.h"
 
 namespace deputy::npu_model {
 
@@ -87,6 +88,9 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   /// Planned faults of the engine and its ports. Null: none.
   void attach(sim::FaultInjector* injector);
 
+  /// Records every instruction, and how full its queues are. Null: does not.
+  void attach(sim::Trace* trace);
+
   /// Its power switch; a job that finds it off waits. The scratchpad keeps its contents.
   void attach(const sim::PowerGate& gate) { gate_ = gate; }
   const sim::PowerGate& gate() const { return gate_; }
@@ -124,6 +128,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
     bool working = false;  ///< compute: an instruction is in flight
     AccessList in_flight;  ///< what it touches
     sc_core::sc_event wake, sent;
+    int track = 0, depth_signal = 0;  ///< of the trace
   };
   /// What a job sees of the registers, and what it has counted.
   struct Job {
@@ -188,6 +193,10 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   void note_hazards(QueueId id, const Entry& entry);
   void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start, std::uint64_t dram_bytes);
 
+  /// What complete() tells the trace.
+  void trace_slice(QueueId id, const Entry& entry, const sc_core::sc_time& start);
+  void trace_depth(QueueId id);
+
   // Waiting. A job's processes remember its epoch; a fault, a reset or the end of the job begins a
   // new one.
   /// False when the job ended meanwhile. Also where a hung engine hangs.
@@ -199,6 +208,7 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   sim::ThrottledClock clock_;
   sim::FaultPoint faults_;
   sim::PowerGate gate_;
+  sim::Trace* trace_ = nullptr;
   std::uint32_t spm_context_ = 0;  ///< whose bytes the scratchpad may hold; 0: nobody's that is isolated
   std::uint64_t scrubs_ = 0;
   bool hung_ = false;            ///< by a fault: nothing moves until a reset

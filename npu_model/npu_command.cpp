@@ -163,6 +163,7 @@ bool NpuEngine::dispatch(const arch::Instruction& instruction, std::uint32_t off
   queue.entries.push_back({instruction, offset, arch::compute_cost(instruction.op, config_),
                            spm_accesses(instruction.op)});
   ++queue.dispatched;
+  trace_depth(static_cast<QueueId>(&queue - queues_.data()));
   if (queue.entries.size() == 1) queue.wake.notify();
   return true;
 }

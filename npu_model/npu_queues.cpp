@@ -43,6 +43,7 @@ void NpuEngine::queue_thread(QueueId id) {
     const bool was_full =
         queue.entries.size() >= static_cast<std::size_t>(config_.ctrl.queue_depth);
     queue.entries.pop_front();
+    trace_depth(id);
     if (was_full) command_wake_.notify();
 
     note_hazards(id, entry);
@@ -208,6 +209,31 @@ void NpuEngine::landing_thread(QueueId id) {
   }
 }
 
+void NpuEngine::trace_depth(QueueId id) {
+  if (trace_) trace_->change(queues_[id].depth_signal, sim::to_ps(sc_time_stamp()), queues_[id].entries.size());
+}
+
+// Transfers overlap: the slice is the time that is charged.
+void NpuEngine::trace_slice(QueueId id, const Entry& entry, const sc_time& start) {
+  const arch::Header& header = entry.instruction.header;
+  sim::TraceSlice slice;
+  slice.issued_ps = sim::to_ps(start);
+  slice.from_ps = sim::to_ps(std::max(start, queues_[id].last_completion));
+  slice.to_ps = sim::to_ps(sc_time_stamp());
+  slice.what = arch::opcode_name(header.opcode);
+  slice.op = header.tag;
+  slice.command = entry.offset;
+  slice.macs = entry.cost.macs;
+  if (const auto side = memory_side(entry.instruction.op)) {
+    slice.bytes = side->bytes();
+    slice.region = side->region;
+    slice.weights = static_cast<arch::Traffic>(side->traffic) != arch::Traffic::kFeatureMap;
+    slice.offset = side->mem_offset;
+    slice.extent = memory_extent(*side) - side->mem_offset;
+  }
+  trace_->slice(queues_[id].track, slice);
+}
+
 void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start, std::uint64_t dram_bytes) {
   QueueState& queue = queues_[id];
   const sc_time now = sc_time_stamp();
@@ -220,6 +246,7 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start, s
   op.last_end_ps = sim::to_ps(now);
   ++op.instructions;
   queue.active_cycles += busy;
+  if (trace_) trace_slice(id, entry, start);
   if (id == kCompute) {
     op.macs += entry.cost.macs;
     op.compute_cycles += busy;

@@ -139,6 +139,7 @@ struct Board : sc_core::sc_module {
     sram.attach(gate(c.power.sram));
     port.attach(gate(c.power.host));
     if (!o.faults.empty()) inject(o.faults);
+    if (o.trace) attach(o.trace);
 
     sc_core::sc_spawn_options options;
     options.set_stack_size(kHostStackBytes);
@@ -168,6 +169,19 @@ struct Board : sc_core::sc_module {
     npu_queue.attach(&*injector);
     dma_queue.attach(&*injector);
     if (dsp) dsp->attach(&*injector), dsp_queue->attach(&*injector);
+  }
+
+  // In the order in which the tracks are shown.
+  void attach(sim::Trace* trace) {
+    port.attach(trace);
+    npu_queue.attach(trace);
+    npu.attach(trace);
+    if (dsp) dsp_queue->attach(trace), dsp->attach(trace);
+    dma_queue.attach(trace);
+    dma_engine.attach(trace);
+    sync.attach(trace);
+    intc.attach(trace);
+    noc.attach(trace);
   }
 
   static sim::PowerGate gate(const GateConfig& c) {

@@ -14,6 +14,17 @@ Intc::Intc(sc_core::sc_module_name name) : sc_module(name), socket("socket"), re
   socket.register_b_transport(this, &Intc::b_transport);
 }
 
+void Intc::attach(sim::Trace* trace) {
+  trace_ = trace;
+  signals_.clear();
+  if (!trace) return;
+  for (std::uint32_t line = 0;; ++line) {
+    const std::string_view name = arch::irq_line_name(static_cast<arch::IrqLine>(line));
+    if (name.empty()) break;
+    signals_.push_back(trace->signal("irq." + std::string(name), sim::SignalKind::kLine));
+  }
+}
+
 void Intc::latch(std::uint32_t bits) {
   if (!bits) return;
   const std::uint32_t pending = registers_.get(reg::kPending);
@@ -41,6 +52,7 @@ void Intc::set_line(std::uint32_t line, bool level) {
   const std::uint32_t raw = registers_.get(reg::kRaw);
   if (((raw & bit) != 0) == level) return;
   registers_.set(reg::kRaw, level ? raw | bit : raw & ~bit);
+  if (trace_ && line < signals_.size()) trace_->change(signals_[line], sim::to_ps(sc_core::sc_time_stamp()), level ? 1 : 0);
   if (level && !inject(line)) latch(bit & registers_.get(reg::kEnable));
 }
 

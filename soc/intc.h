@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <systemc>
+#include <vector>
 
 #include "arch/register_file.h"
 #include "sim/fault_injector.h"
+#include "sim/trace.h"
 
 namespace deputy::soc {
 
@@ -20,6 +22,8 @@ class Intc : public sc_core::sc_module {
   void set_line(std::uint32_t line, bool level);
   /// Planned faults: lost and late interrupts. Null: none.
   void attach(sim::FaultInjector* injector) { faults_.attach(injector); }
+  /// Records the level of every line that something drives. Null: does not.
+  void attach(sim::Trace* trace);
   std::uint32_t pending() const { return registers_.get(arch::intc_reg::kPending); }
   /// Notified whenever a bit of PENDING is set.
   const sc_core::sc_event& raised() const { return raised_; }
@@ -36,6 +40,8 @@ class Intc : public sc_core::sc_module {
   arch::RegisterFile registers_;
   sc_core::sc_event raised_;
   std::uint64_t interrupts_ = 0;
+  sim::Trace* trace_ = nullptr;
+  std::vector<int> signals_;  ///< of the trace, by line
 };
 
 }  // namespace deputy::soc

@@ -34,6 +34,12 @@ void Interconnect::add_peripheral(std::uint64_t base, std::uint64_t size,
   peripherals_.push_back({base, size, std::move(port)});
 }
 
+void Interconnect::attach(sim::Trace* trace) {
+  trace_ = trace;
+  for (auto& channel : channels_)
+    if (trace) channel->trace_memory = trace->memory(channel->name);
+}
+
 void Interconnect::b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const std::uint64_t address = payload.get_address();
   const std::uint64_t last = address + payload.get_data_length() - 1;
@@ -88,6 +94,7 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   channel.last_granted = id;
   appoint(channel);
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return;
+  if (trace_) trace_->moved(channel.trace_memory, sim::to_ps(now), n, payload.is_write());
   TrafficCount& count = channel.counted[static_cast<std::size_t>(id)];
   ++count.transactions;
   (payload.is_write() ? count.write_bytes : count.read_bytes) += n;

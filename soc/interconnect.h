@@ -14,6 +14,7 @@
 
 #include "sim/fault_injector.h"
 #include "sim/time.h"
+#include "sim/trace.h"
 #include "soc/host_cache.h"
 #include "soc/memory.h"
 #include "soc/run_record.h"
@@ -33,6 +34,8 @@ class Interconnect : public sc_core::sc_module {
   void add_memory(const std::string& name, Memory& memory);
   /// Planned faults: bus errors by initiator, ECC errors by memory. Null: none.
   void attach(sim::FaultInjector* injector) { faults_.attach(injector); }
+  /// Records what each memory moves, at the time of the grant. After the memories are there. Null: does not.
+  void attach(sim::Trace* trace);
   /// The host's cache, which sees what the other initiators do to the memories. Null: it is coherent with them.
   void attach(HostCache* cache) { cache_ = cache; }
   /// A register block at [base, base + size). Accesses must be one aligned 32-bit word.
@@ -56,6 +59,7 @@ class Interconnect : public sc_core::sc_module {
     sc_core::sc_time free_at;
     Waiter* next = nullptr;  ///< chosen among the waiters, woken when the channel is free
     int last_granted = -1;
+    int trace_memory = 0;
     std::vector<std::unique_ptr<Waiter>> places;  ///< by initiator
     std::vector<Waiter*> waiters;
     std::vector<TrafficCount> counted;  ///< by initiator
@@ -83,6 +87,7 @@ class Interconnect : public sc_core::sc_module {
   NocConfig config_;
   sim::FaultPoint faults_;
   HostCache* cache_ = nullptr;
+  sim::Trace* trace_ = nullptr;
   sim::Clock clock_;
   enum class Policy { kFifo, kPriority, kRoundRobin } policy_;
   std::vector<Initiator> initiators_;

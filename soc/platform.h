@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "deputy/hw_port.h"
 #include "sim/fault_plan.h"
+#include "sim/trace.h"
 #include "soc/run_record.h"
 #include "soc/soc_config.h"
 
@@ -22,6 +23,7 @@ struct PlatformOptions {
   /// What the sensor sees, samples in two's complement; frame n is element n mod size. Empty: seeded noise.
   std::vector<std::vector<std::uint8_t>> sensor_frames;
   sim::FaultPlan faults;     ///< hardware faults to inject; an empty plan changes no cycle
+  sim::Trace* trace = nullptr;  ///< records the run; must outlive the platform. Changes no cycle
   bool cache_errors = true;  ///< mistakes of cache maintenance are imbalances of the run, not findings alone
 };
 

@@ -45,6 +45,35 @@ void QueueManager::raise(std::uint32_t bits) {
   update_irq();
 }
 
+void QueueManager::attach(sim::Trace* trace) {
+  trace_ = trace;
+  if (!trace) return;
+  track_ = trace->track(bus.name());
+  depth_signal_ = trace->signal(bus.name() + ".depth", sim::SignalKind::kLevel);
+  doorbell_signal_ = trace->signal(bus.name() + ".doorbell", sim::SignalKind::kPulse);
+}
+
+void QueueManager::job_over(bool failed) {
+  RingJobRecord& record = records_.back();
+  record.end_ps = now_ps(), record.failed = failed;
+  if (trace_) trace_->slice(track_, {record.start_ps, record.end_ps, record.ready_ps, failed ? "failed job" : "job", -1, record.job});
+}
+
+void QueueManager::trace_fences(std::span<const arch::TimelinePoint> points, bool signalled) {
+  if (!trace_) return;
+  for (const arch::TimelinePoint& point : points)
+    if (point.used) trace_->fence({now_ps(), point.timeline, point.value, track_, signalled});
+}
+
+// Entries of all rings that are on that the driver has written and that are not over.
+void QueueManager::trace_depth() {
+  if (!trace_) return;
+  std::uint64_t depth = 0;
+  for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
+    if (state(ring) != RingState::kOff) depth += get(reg::kRing0Tail, ring) - get(reg::kRing0Head, ring);
+  trace_->change(depth_signal_, now_ps(), depth);
+}
+
 void QueueManager::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   sim::register_access(
       payload, delay, [&](std::uint32_t offset) { return file_.find(offset) != nullptr; },
@@ -72,7 +101,9 @@ void QueueManager::write_register(std::uint32_t offset, std::uint32_t value) {
     if (field == reg::kRing0Tail && state(ring) != RingState::kOff && state(ring) != RingState::kHalted &&
         value - get(reg::kRing0Head, ring) > get(reg::kRing0Entries, ring))
       halt(ring, RingCause::kOverflow);
+    if (trace_ && field == reg::kRing0Tail) trace_->pulse(doorbell_signal_, now_ps());
   }
+  trace_depth();
   update_irq();
   wake_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -95,7 +126,7 @@ void QueueManager::configure(std::uint32_t ring, std::uint32_t before) {
 void QueueManager::control(std::uint32_t ring, std::uint32_t value) {
   if ((value & kAbort) && running_ == ring) {
     engine_.abort_job();
-    records_.back().end_ps = now_ps(), records_.back().failed = true;
+    job_over(true);
     running_.reset(), end_.reset(), ++epoch_;
     file_.set(reg::kStatus, 0);
     halt(ring, RingCause::kAborted);
@@ -111,7 +142,7 @@ void QueueManager::control(std::uint32_t ring, std::uint32_t value) {
 }
 
 void QueueManager::reset() {
-  if (running_) records_.back().end_ps = now_ps(), records_.back().failed = true;
+  if (running_) job_over(true);
   engine_.abort_job();
   file_.reset();
   rings_ = {};
@@ -140,6 +171,8 @@ void QueueManager::finish(std::uint32_t ring, bool success, SyncFailure failure)
     if (success) sync_.signal(point.timeline, point.value);
     else sync_.fail(point.timeline, failure);
   }
+  if (success && !lost) trace_fences(entry.signal, true);
+  trace_depth();
   if (entry.irq) raise(1u << ring);
 }
 
@@ -189,6 +222,7 @@ bool QueueManager::advance_rings() {
       changed = true;
     } else if (reached) {
       r.ready = true, r.ready_ps = now_ps();
+      trace_fences(r.entry->wait, false);
     }
   }
   return changed;
@@ -244,7 +278,7 @@ void QueueManager::thread() {
       const std::uint32_t ring = *running_;
       end_.reset(), running_.reset();
       file_.set(reg::kStatus, 0);
-      records_.back().end_ps = now_ps(), records_.back().failed = end.failed;
+      job_over(end.failed);
       if (!end.failed) {
         finish(ring, true, SyncFailure::kNone);
       } else if (rings_[ring].entry->fail_fast) {

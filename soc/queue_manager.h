@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <systemc>
 
 #include "arch/queue_entry.h"
@@ -16,6 +17,7 @@
 #include "sim/bus_initiator.h"
 #include "sim/fault_injector.h"
 #include "sim/job_engine.h"
+#include "sim/trace.h"
 #include "soc/sync_unit.h"
 
 namespace deputy::soc {
@@ -38,6 +40,9 @@ class QueueManager : public sc_core::sc_module {
 
   /// Planned faults of the rings. Null: none.
   void attach(sim::FaultInjector* injector) { faults_.attach(injector), bus.attach(injector); }
+
+  /// Records its jobs, doorbells, fill and fences, under its bus name. Null: does not.
+  void attach(sim::Trace* trace);
 
   const std::vector<RingJobRecord>& jobs() const { return records_; }
 
@@ -68,6 +73,10 @@ class QueueManager : public sc_core::sc_module {
   bool end_is_late();
   void raise(std::uint32_t bits);
   void update_irq();
+  /// Ends the record of the job that ran.
+  void job_over(bool failed);
+  void trace_fences(std::span<const arch::TimelinePoint> points, bool signalled);
+  void trace_depth();
 
   sim::JobEngine& engine_;
   SyncUnit& sync_;
@@ -82,6 +91,8 @@ class QueueManager : public sc_core::sc_module {
   std::array<std::uint64_t, arch::kRings> fetch_epoch_{};  ///< of each ring: an entry fetched before the last change is void
   sc_core::sc_event wake_;
   std::vector<RingJobRecord> records_;
+  sim::Trace* trace_ = nullptr;
+  int track_ = 0, depth_signal_ = 0, doorbell_signal_ = 0;
 };
 
 }  // namespace deputy::soc

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "sim/register_access.h"
+#include "sim/time.h"
 
 namespace deputy::soc {
 namespace reg = arch::sync_reg;
@@ -16,6 +17,12 @@ std::uint32_t at(std::uint32_t timeline0_register, std::uint32_t timeline) {
 SyncUnit::SyncUnit(sc_core::sc_module_name name, std::function<void(bool)> irq)
     : sc_module(name), socket("socket"), irq_(std::move(irq)), registers_(arch::sync_registers()) {
   socket.register_b_transport(this, &SyncUnit::b_transport);
+}
+
+void SyncUnit::attach(sim::Trace* trace) {
+  trace_ = trace;
+  for (std::uint32_t i = 0; trace && i < arch::kTimelineCount; ++i)
+    signals_[i] = trace->signal("timeline." + std::to_string(i), sim::SignalKind::kTimeline);
 }
 
 SyncUnit::Reach SyncUnit::reach(const arch::TimelinePoint& point) const {
@@ -42,6 +49,7 @@ void SyncUnit::fail(std::uint32_t timeline, arch::SyncFailure failure) {
 void SyncUnit::publish(std::uint32_t timeline) {
   const Timeline& t = timelines_[timeline];
   registers_.set(at(reg::kTimeline0Fail, timeline), static_cast<std::uint32_t>(t.failure));
+  if (trace_) trace_->change(signals_[timeline], sim::to_ps(sc_core::sc_time_stamp()), t.value);
   update_irq();
   changed_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -82,8 +90,11 @@ void SyncUnit::write(std::uint32_t offset, std::uint32_t value) {
     }
   } else if (offset >= reg::kTimeline0ValueLo) {
     const std::uint32_t timeline = (offset - reg::kTimeline0ValueLo) / arch::kTimelineStride;
-    if (offset == at(reg::kTimeline0SignalHi, timeline))
-      signal(timeline, std::uint64_t{value} << 32 | registers_.get(at(reg::kTimeline0SignalLo, timeline)));
+    if (offset == at(reg::kTimeline0SignalHi, timeline)) {
+      const std::uint64_t to = std::uint64_t{value} << 32 | registers_.get(at(reg::kTimeline0SignalLo, timeline));
+      signal(timeline, to);
+      if (trace_) trace_->fence({sim::to_ps(sc_core::sc_time_stamp()), timeline, to, -1, true});
+    }
     if (offset == at(reg::kTimeline0FailSet, timeline))
       fail(timeline, static_cast<arch::SyncFailure>(value & 0xFF));
   }

@@ -11,6 +11,7 @@
 
 #include "arch/queue_entry.h"
 #include "arch/register_file.h"
+#include "sim/trace.h"
 
 namespace deputy::soc {
 
@@ -19,6 +20,9 @@ class SyncUnit : public sc_core::sc_module {
   /// `irq` is called with the level of the interrupt line.
   SyncUnit(sc_core::sc_module_name name, std::function<void(bool)> irq);
   tlm_utils::simple_target_socket<SyncUnit> socket;
+
+  /// Records every timeline's value. Null: does not.
+  void attach(sim::Trace* trace);
 
   enum class Reach : std::uint8_t { kNotYet, kReached, kFailed };
   Reach reach(const arch::TimelinePoint& point) const;
@@ -43,6 +47,8 @@ class SyncUnit : public sc_core::sc_module {
   arch::RegisterFile registers_;
   std::array<Timeline, arch::kTimelineCount> timelines_;
   sc_core::sc_event changed_;
+  sim::Trace* trace_ = nullptr;
+  std::array<int, arch::kTimelineCount> signals_{};  ///< of the trace
 };
 
 }  // namespace deputy::soc

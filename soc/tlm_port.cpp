@@ -10,6 +10,18 @@
 #include "sim/process.h"
 
 namespace deputy::soc {
+namespace {
+
+constexpr std::string_view kRegisters = "register access", kInterrupt = "interrupt entry";
+
+// What a trace calls it.
+std::string_view kernel_text(CpuKernel kernel) {
+  constexpr std::string_view kNames[] = {"integer MACs", "float MACs", "elementwise", "transcendental", "copy", "control"};
+  static_assert(std::size(kNames) == kCpuKernelCount);
+  return kNames[static_cast<std::size_t>(kernel)];
+}
+
+}  // namespace
 
 TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram, Memory& dram,
                  bool functional)
@@ -25,7 +37,7 @@ TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, M
                sc_core::sc_time(config.time_slice_us, sc_core::SC_US), busy_),
       functional_(functional) {}
 
-void TlmPort::spend(std::uint64_t cycles) {
+void TlmPort::spend(std::uint64_t cycles, std::string_view what) {
   if (threads_.stopped()) return;
   threads_.enter();
   if (cycles == 0) return;
@@ -34,13 +46,14 @@ void TlmPort::spend(std::uint64_t cycles) {
   ++working_;
   threads_.work(t);
   --working_;
-  worked(start, sim::to_ps(t));
+  worked(start, sim::to_ps(t), what);
 }
 
-void TlmPort::worked(std::uint64_t start_ps, std::uint64_t busy_ps) {
+void TlmPort::worked(std::uint64_t start_ps, std::uint64_t busy_ps, std::string_view what, std::uint64_t bytes) {
   busy_ps_ += busy_ps;
   const std::uint64_t now = sim::to_ps(sc_core::sc_time_stamp());
   busy_.add(start_ps, now, busy_ps);
+  if (trace_ && now > start_ps) trace_->extend(track_, {start_ps, now, start_ps, what, -1, 0, bytes});
   gate_.end(now);
 }
 
@@ -51,7 +64,7 @@ void TlmPort::power_up() {
 
 bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) {
   if (threads_.stopped()) return false;
-  spend(static_cast<std::uint64_t>(config_.register_access));
+  spend(static_cast<std::uint64_t>(config_.register_access), kRegisters);
   if (address % 4 != 0) {  // the CPU's own alignment fault: nothing goes to the bus
     ++bus_errors_;
     return false;
@@ -61,7 +74,7 @@ bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) 
     bus_.issue(address, reinterpret_cast<std::uint8_t*>(&value), 4, write);
     if (write && cache_) cache_->wrote_uncached(address, 4);
     bus_.drain();
-    worked(start, now_ps() - start);
+    worked(start, now_ps() - start, kRegisters);
     return true;
   }
   tlm::tlm_generic_payload payload;
@@ -73,7 +86,7 @@ bool TlmPort::access32(std::uint64_t address, std::uint32_t& value, bool write) 
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   bus_.socket->b_transport(payload, delay);
   if (delay > sc_core::SC_ZERO_TIME) sim::wait_for(delay);
-  worked(start, now_ps() - start);
+  worked(start, now_ps() - start, kRegisters);
   if (payload.get_response_status() == tlm::TLM_OK_RESPONSE) return true;
   ++bus_errors_;
   return false;
@@ -114,7 +127,7 @@ void TlmPort::free(const SharedMemory& memory) {
 void TlmPort::maintain(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
   maintained_lines_ += arch::maintained_lines(config_, address, bytes);
-  spend(arch::maintenance_cycles(config_, address, bytes));
+  spend(arch::maintenance_cycles(config_, address, bytes), "cache maintenance");
 }
 
 // Either takes effect at its end. Maintenance of what is no memory has none.
@@ -154,7 +167,7 @@ std::uint32_t TlmPort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps)
     pending() ? threads_.enter_woken() : threads_.enter();
   }
   if (pending() == 0) return 0;
-  spend(arch::interrupt_cycles(config_));
+  spend(arch::interrupt_cycles(config_), kInterrupt);
   return pending();
 }
 
@@ -169,7 +182,7 @@ void TlmPort::sleep_until(std::uint64_t time_ps) {
   while (now_ps() < time_ps) wait_on(never_, time_ps);
   power_up();
   threads_.enter_woken();
-  spend(arch::interrupt_cycles(config_));
+  spend(arch::interrupt_cycles(config_), kInterrupt);
 }
 
 // While the program is torn down every deadline has passed.
@@ -186,7 +199,8 @@ void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const Mem
   threads_.enter();
   const std::uint64_t start = now_ps();
   std::uint64_t away = 0;  // other threads had the core
-  for (const MemoryTouch& touch : touches) announce(touch);
+  std::uint64_t touched = 0;
+  for (const MemoryTouch& touch : touches) announce(touch), touched += touch.bytes;
   for (const MemoryTouch& touch : touches) {
     for (std::uint64_t at = touch.address, left = touch.bytes; left > 0;) {
       const std::uint64_t n = std::min<std::uint64_t>({left, static_cast<std::uint64_t>(config_.chunk_bytes), 4096 - at % 4096});
@@ -198,12 +212,12 @@ void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const Mem
   }
   bus_.drain();
   const std::uint64_t moving = now_ps() - start - away;
-  worked(start, moving);
+  worked(start, moving, kernel_text(kernel), touched);
   const std::uint64_t computing = arch::host_cycles(config_, kernel, amount) * clock_.period_ps();
   if (computing > moving) {
     const std::uint64_t then = now_ps();
     threads_.work(sim::from_ps(computing - moving));
-    worked(then, computing - moving);
+    worked(then, computing - moving, kernel_text(kernel));
   }
 }
 

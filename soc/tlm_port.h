@@ -14,6 +14,7 @@
 #include "sim/bus_initiator.h"
 #include "sim/power_gate.h"
 #include "sim/time.h"
+#include "sim/trace.h"
 #include "soc/busy_log.h"
 #include "soc/heap.h"
 #include "soc/host_cache.h"
@@ -30,6 +31,9 @@ class TlmPort : public HwPort {
 
   /// Where the CPU's accesses go, before any memory is allocated. Null: straight to the memories, coherent.
   void attach(HostCache* cache) { cache_ = cache; }
+
+  /// Records what the CPU does. Null: does not.
+  void attach(sim::Trace* trace) { trace_ = trace, track_ = trace ? trace->track("host") : 0; }
 
   /// The CPU's power switch: after a wait in which nothing worked it takes a while to come back.
   void attach(const sim::PowerGate& gate) { gate_ = gate; }
@@ -65,7 +69,7 @@ class TlmPort : public HwPort {
 
  private:
   /// The CPU computes for `cycles`, nothing else.
-  void spend(std::uint64_t cycles);
+  void spend(std::uint64_t cycles, std::string_view what);
   /// After a wait: the power comes back, if it was off.
   void power_up();
   /// Waits for an event or a list of them until the deadline, which must be ahead.
@@ -74,7 +78,7 @@ class TlmPort : public HwPort {
   void maintain(std::uint64_t address, std::uint64_t bytes);
   bool access32(std::uint64_t address, std::uint32_t& value, bool write);
   /// The CPU worked for `busy_ps` of the time since `start_ps`.
-  void worked(std::uint64_t start_ps, std::uint64_t busy_ps);
+  void worked(std::uint64_t start_ps, std::uint64_t busy_ps, std::string_view what, std::uint64_t bytes = 0);
   Memory* memory_at(std::uint64_t address, std::uint64_t bytes);
 
   HostConfig config_;
@@ -83,6 +87,8 @@ class TlmPort : public HwPort {
   Intc& intc_;
   Memory &sram_, &dram_;
   HostCache* cache_ = nullptr;
+  sim::Trace* trace_ = nullptr;
+  int track_ = 0;
   sim::PowerGate gate_;
   int working_ = 0;  ///< threads that compute; more than one while the core changes hands
   Heap sram_heap_, dram_heap_;

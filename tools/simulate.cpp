@@ -164,7 +164,7 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
   if (options.strict) DEPUTY_TRY(check_strict(out.executable));
   soc::RunOutcome outcome;
   {
-    soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed, .faults = options.faults});
+    soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed, .faults = options.faults, .trace = options.trace});
     outcome = platform.run_to_end([&](HwPort& port) { return run_session(port, file, name, options, inputs, out); });
   }
   out.soc = std::move(outcome.record);

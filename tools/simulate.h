@@ -38,6 +38,7 @@ struct SimulateOptions {
   delegate::Effort effort = delegate::Effort::kFull;
   sim::FaultPlan faults;     ///< to inject into the hardware
   host_runtime::RecoveryPolicy recovery;  ///< of the runtime that runs it
+  sim::Trace* trace = nullptr;  ///< records the run of simulate_executable(); must outlive it
   bool keep_failed = false;  ///< a run that fails is a Simulation with `failure` set, for its report
   delegate::ContractPolicy contract = delegate::ContractPolicy::kCpu;
   bool fallback = false;  ///< compile a fallback for every NPU program
