@@ -202,12 +202,12 @@ Dsp::Failure Dsp::run_list() {
     constexpr std::size_t kWords = arch::kDspCommandBytes / 4;
     const auto command =
         arch::unpack<arch::DspCommand>(std::span(words).subspan(command_ * kWords, kWords));
-    const std::uint64_t began = sim::to_ps(sc_time_stamp());
+    const std::uint64_t began = now_ps();
     bad = do_command(command);
     if (bad.error != DspError::kNone || !live(epoch)) return bad;
     if (trace_) {
       static constexpr const char* kNames[] = {"PROGRAM", "LOAD", "STORE", "RUN"};
-      trace_->slice(track_, {began, sim::to_ps(sc_time_stamp()), began, kNames[command.kind], -1, command_,
+      trace_->slice(track_, {began, now_ps(), began, kNames[command.kind], -1, command_,
                              std::uint64_t{command.row_bytes} * command.rows});
     }
     ++progress_, ++record_.commands;

@@ -35,6 +35,7 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs, expect;
   std::string output_dir, report;
+  std::string html, trace, vcd;  ///< files to write: a page, a Perfetto trace, a value change dump; empty: none
   std::string power_trace;  ///< CSV file of power over time; empty: none
   std::string recover = "none";  ///< after a fault: none, or full, the whole ladder
   std::string faults;   ///< a fault plan to inject; empty: none
@@ -139,7 +140,7 @@ struct ReportsCommand {
 struct ExploreCommand {
   std::string experiment;  ///< YAML
   std::string db;          ///< results; empty: the experiment's name with .sqlite, in the working folder
-  std::string csv;         ///< file to write; empty: none
+  std::string csv, html;   ///< files to write; empty: none
   std::string method;      ///< instead of the experiment's
   std::int64_t points = 0, seed = -1;  ///< instead of the experiment's; 0 and -1: the experiment's
   int jobs = 2, top = 20;

@@ -13,6 +13,7 @@
 #include "tools/explore/results.h"
 #include "tools/explore/slurm.h"
 #include "tools/files.h"
+#include "tools/html/page.h"
 
 namespace deputy::tools {
 namespace {
@@ -142,6 +143,7 @@ base::Status explore_one(const ExploreCommand& command) {
   }
   const ExploreResults results = make_results(experiment, std::move(points));
   if (!command.csv.empty()) DEPUTY_TRY(write_text(command.csv, results_csv(results)));
+  if (!command.html.empty()) DEPUTY_TRY(write_text(command.html, explore_page(results)));
   if (command.json)
     fmt::print("{}", results_json(results));
   else

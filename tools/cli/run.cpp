@@ -8,8 +8,11 @@
 #include "soc/books.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
+#include "tools/html/page.h"
 #include "tools/npy.h"
 #include "tools/report.h"
+#include "tools/trace/pftrace.h"
+#include "tools/trace/vcd.h"
 
 namespace deputy::tools {
 namespace {
@@ -54,6 +57,19 @@ base::Status write_report(const Report& report, const SimulateOptions& simulate,
   std::string soc = options.report;
   if (soc.ends_with(".json")) soc.resize(soc.size() - 5);
   return write_text(soc + ".soc.yaml", soc::effective_config_yaml(simulate.soc));
+}
+
+bool traced(const RunOptions& options) { return !options.html.empty() || !options.trace.empty() || !options.vcd.empty(); }
+
+base::Status write_traces(const sim::Trace& trace, const Simulation& simulation, const Report& report, const soc::SocConfig& soc,
+                          const RunOptions& options) {
+  if (trace.dropped() > 0)
+    fmt::print(stderr, "deputy: note: the trace is full: {} slices and changes at its end are missing\n", trace.dropped());
+  const TraceView view = view_of(trace, simulation, report);
+  if (!options.html.empty()) DEPUTY_TRY(write_text(options.html, run_page(view, trace, simulation, report, soc)));
+  if (!options.trace.empty()) DEPUTY_TRY(write_text(options.trace, pftrace(view, trace, report)));
+  if (!options.vcd.empty()) DEPUTY_TRY(write_text(options.vcd, vcd_text(view, simulation.soc.end_ps)));
+  return {};
 }
 
 api::ShapePolicy shape_policy(const std::string& name) {
@@ -116,6 +132,8 @@ base::Result<Simulation> run_model(const RunOptions& options, const SimulateOpti
 base::Status run(const CommonOptions& common, const RunOptions& options) {
   if (!options.compare.empty() && !options.faults.empty())
     return base::Error{base::ErrorKind::kUsage, "--faults", "does not go with --compare", "drop one of them"};
+  if (!options.compare.empty() && traced(options))
+    return base::Error{base::ErrorKind::kUsage, "--compare", "runs several times, of which none is traced", "drop it, or --html, --trace and --vcd"};
   if (!options.compare.empty()) return run_comparison(common, options);
   if (options.all_tensors && options.output_dir.empty())
     return base::Error{base::ErrorKind::kUsage, "--all-tensors", "needs --output-dir", "say where to write the tensors"};
@@ -139,6 +157,8 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   if (!options.faults.empty()) {
     DEPUTY_ASSIGN(simulate_with.faults, sim::load_fault_plan(options.faults));
   }
+  sim::Trace trace;
+  if (traced(options)) simulate_with.trace = &trace;
   DEPUTY_ASSIGN(auto simulation, run_model(options, simulate_with));
   Report report = make_report(simulation, simulate_with);
   add_tiles(simulation.executable, report);
@@ -151,6 +171,7 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
     fmt::print("{}{}", report_text(report, options.top), report.frames ? timeline_text(*report.frames) : "");
   if (!options.output_dir.empty() && !simulation.failure) DEPUTY_TRY(write_outputs(simulation, options));
   if (!options.power_trace.empty()) DEPUTY_TRY(write_text(options.power_trace, soc::power_csv(report.power_trace)));
+  if (traced(options)) DEPUTY_TRY(write_traces(trace, simulation, report, simulate_with.soc, options));
   if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
   if (simulation.failure) return *simulation.failure;
   DEPUTY_TRY(soc::balanced(options.model, report.imbalances));

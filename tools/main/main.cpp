@@ -108,6 +108,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1e9));
   run_cmd->add_option("--frame-jitter", run.frame_jitter_us, "each frame comes late by up to so many microseconds, drawn evenly")->check(CLI::Range(0.0, 1e9));
   run_cmd->add_option("--report", run.report, "write the report as JSON; the effective SoC goes to the same name with .soc.yaml");
+  run_cmd->add_option("--html", run.html, "write the run as one HTML page: timeline, layers, roofline, energy, memory, power (docs/reports.md)");
+  run_cmd->add_option("--trace", run.trace, "write a Perfetto trace (.pftrace, for ui.perfetto.dev) of every command, fence and interrupt");
+  run_cmd->add_option("--vcd", run.vcd, "write interrupt lines, doorbells, busy units and queue fills as a value change dump");
   run_cmd->add_option("--power-trace", run.power_trace, "write power over time as CSV; its interval is power.trace_us")->group("Power");
   run_cmd->add_option("--faults", run.faults, "inject the hardware faults of this plan (docs/faults.md); a run that fails still prints and writes its report");
   run_cmd->add_option("--recover", run.recover, "after a fault: none, or full: retry, restart the ring, reset the engine, degrade to the CPU (docs/recovery.md)")
@@ -339,6 +342,7 @@ int main(int argc, char** argv) {
   explore_cmd->add_option("--merge", explore.merge, "result file to take over first (repeatable)");
   explore_cmd->add_flag("--retry", explore.retry, "run points that crashed or hung again");
   explore_cmd->add_option("--csv", explore.csv, "write every point to this file");
+  explore_cmd->add_option("--html", explore.html, "write all points as one HTML page: Pareto scatter, parallel coordinates, sensitivity (docs/reports.md)");
   explore_cmd->add_flag("--json", explore.json, "print JSON: every point, front, sensitivity, bottlenecks");
   explore_cmd->add_option("--top", explore.top, "points of the front in the table")->check(CLI::Range(0, 1000000))->capture_default_str();
   explore_cmd->footer("Exit code 8: a point crashed, hung or failed; 5: every point was refused.\n"
