@@ -156,7 +156,7 @@ std::string run_page(const TraceView& view, const sim::Trace& trace, const Simul
               {"report", Json::parse(report_json(report, true))},
               {"machine",
                {{"macs_per_cycle", simulation.executable.target.mac.per_cycle()},
-                {"npu_clock_mhz", report.npu_clock_mhz},
+                {"npu_clock_mhz", report.target.npu_clock_mhz},
                 {"sram_bytes_per_cycle", rates.sram},
                 {"dram_bytes_per_cycle", rates.dram}}},
               {"timeline", timeline_json(view, trace, simulation)},
