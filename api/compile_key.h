@@ -57,9 +57,10 @@ void visit_leaves(const std::string& name, T& value, V& v) {
 
 template <class Options, class V>
 void visit_options(Options& options, V&& v) {
-  auto& [npu, numerics, engine, keep_all_tensors, placement, host, register_bus_ns, sram_bytes, memory, io, contract, fallback,
+  auto& [npu, dsp, numerics, engine, keep_all_tensors, placement, host, register_bus_ns, sram_bytes, memory, io, contract, fallback,
          optimisations, effort, trace] = options;
   visit_leaves("npu", npu, v);
+  visit_leaves("dsp", dsp, v);
   visit_leaves("numerics", numerics, v);
   visit_leaves("engine", engine, v);
   visit_leaves("keep_all_tensors", keep_all_tensors, v);

@@ -78,4 +78,15 @@ struct DspConfig {
   }
 };
 
+/// The DSP of a SoC, which need not have one.
+struct DspTarget : DspConfig {
+  bool present = false;
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.present, Field{.name = "present", .doc = "the SoC has a DSP; else its rows count for deputy asm and deputy dsp alone"});
+    DspConfig::fields(s, v);
+  }
+};
+
 }  // namespace deputy::arch

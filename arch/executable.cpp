@@ -67,6 +67,7 @@ class Parser {
     DEPUTY_TRY(read_records(SectionId::kPrograms, "programs", e.programs));
     DEPUTY_TRY(read_records(SectionId::kExternals, "externals", e.externals));
     DEPUTY_TRY(read_records(SectionId::kFallbacks, "fallbacks", e.fallbacks));
+    DEPUTY_TRY(read_records(SectionId::kDspJobs, "DSP jobs", e.dsp_jobs));
     const auto constants = section(SectionId::kConstants);
     e.constants.assign(constants.begin(), constants.end());
     if (const std::string problem = executable_problem(e); !problem.empty())
@@ -161,6 +162,12 @@ class Parser {
 
 }  // namespace
 
+bool Executable::on_dsp(std::size_t op) const {
+  return std::ranges::any_of(steps, [&](const Step& s) {
+    return s.kind == StepKind::kHost && s.dsp_job != kNoDspJob && s.source_op == op;
+  });
+}
+
 std::uint64_t Executable::region_bytes(Region region) const {
   if (region == Region::kConstants) return constants.size();
   if (region == Region::kFastArena) return fast_arena_bytes;
@@ -187,7 +194,7 @@ std::vector<std::uint8_t> write_executable(const Executable& e) {
   const std::vector<std::uint8_t> sections[kSectionCount] = {
       std::move(general.bytes()), record_bytes(e.tensors),  record_bytes(e.ops),
       record_bytes(e.steps),      record_bytes(e.programs), record_bytes(e.externals),
-      record_bytes(e.fallbacks),  e.constants};
+      record_bytes(e.fallbacks),  record_bytes(e.dsp_jobs), e.constants};
   ByteWriter body;  // everything after the header; offsets count from the file's start
   std::size_t end = kHeaderBytes + kSectionCount * kSectionEntryBytes;
   for (std::uint32_t i = 0; i < kSectionCount; ++i) {

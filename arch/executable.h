@@ -23,7 +23,7 @@
 
 namespace deputy::arch {
 
-inline constexpr std::uint32_t kExecutableVersion = 4;
+inline constexpr std::uint32_t kExecutableVersion = 5;
 inline constexpr std::uint32_t kNoTensor = 0xFFFFFFFF;  ///< an absent optional operand
 inline constexpr int kConstantAlign = 128;  ///< no smaller than a memory's burst, which is moved whole
 inline constexpr int kMaxTensorRank = 8;
@@ -36,9 +36,10 @@ enum class SectionId : std::uint32_t {
   kPrograms = 5,   ///< Program records
   kExternals = 6,  ///< ExternalRegion records after a u32 count
   kFallbacks = 7,  ///< Executable::fallbacks: u32 count, then each u32 bytes and a complete executable file
-  kConstants = 8,  ///< the bytes of Region::kConstants
+  kDspJobs = 8,    ///< DspJob records after a u32 count
+  kConstants = 9,  ///< the bytes of Region::kConstants
 };
-inline constexpr int kSectionCount = 8;
+inline constexpr int kSectionCount = 9;
 
 enum class Placement : std::uint8_t {
   kRegion = 0,  ///< at `region` + `offset`
@@ -91,12 +92,15 @@ struct SourceOp {
 
 enum class StepKind : std::uint8_t { kHost = 0, kNpu = 1 };
 
+inline constexpr std::uint32_t kNoDspJob = 0xFFFFFFFF;
+
 /// One step of the schedule; steps run in order.
 struct Step {
   StepKind kind = StepKind::kHost;
   std::uint32_t source_op = 0;              ///< kHost: index into ops
   OpAttrs attrs;                            ///< kHost
   std::uint32_t program = 0;                ///< kNpu: index into programs
+  std::uint32_t dsp_job = kNoDspJob;        ///< kHost: index into dsp_jobs; where there is a DSP it does the operator, to the same bytes
   std::vector<std::uint32_t> inputs;        ///< tensors read (kHost: operands in order, kNoTensor if absent)
   std::vector<std::uint32_t> outputs;       ///< tensors written
   template <class Self, class V>
@@ -106,6 +110,7 @@ struct Step {
     v(s.source_op, Field{.name = "source_op"});
     v(s.attrs, Field{.name = "attrs"});
     v(s.program, Field{.name = "program"});
+    v(s.dsp_job, Field{.name = "dsp_job"});
     v(s.inputs, Field{.name = "inputs"});
     v(s.outputs, Field{.name = "outputs"});
   }
@@ -120,6 +125,19 @@ struct Program {
     using base::Field;
     v(s.words, Field{.name = "words"});
     v(s.source_ops, Field{.name = "source_ops"});
+  }
+};
+
+/// A job of the DSP (dsp_job.h) for one host step: its regions are the executable's, its program lies in the constants. It does
+/// not overwrite what it reads.
+struct DspJob {
+  std::vector<std::uint32_t> words;  ///< the command list
+  std::uint64_t cycles = 0;          ///< that the compiler expects
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    using base::Field;
+    v(s.words, Field{.name = "words"});
+    v(s.cycles, Field{.name = "cycles"});
   }
 };
 
@@ -157,6 +175,7 @@ struct Executable {
   std::vector<SourceOp> ops;           ///< in the model's order
   std::vector<Step> steps;
   std::vector<Program> programs;
+  std::vector<DspJob> dsp_jobs;
   std::vector<ExternalRegion> externals;  ///< record i: external_region(i)
   /// One for each program, or none at all: an executable file that computes on the CPU alone, in arenas of its own, what
   /// the program computes. Its inputs and outputs are those of the program's step, one for one, with equal descriptions
@@ -166,6 +185,8 @@ struct Executable {
   std::uint64_t fast_arena_bytes = 0;
   std::uint64_t slow_arena_bytes = 0;
 
+  /// Whether the DSP does an operator.
+  bool on_dsp(std::size_t op) const;
   /// Bytes of a region; 0 for an external one that there is none of.
   std::uint64_t region_bytes(Region region) const;
   /// Whether command streams may write a region.

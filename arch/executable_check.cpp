@@ -164,6 +164,8 @@ class Checker {
       return fmt::format("op {} of {}", s.source_op, e_.ops.size());
     if (!host && s.program >= e_.programs.size())
       return fmt::format("program {} of {}", s.program, e_.programs.size());
+    if (s.dsp_job != kNoDspJob && (!host || s.dsp_job >= e_.dsp_jobs.size()))
+      return fmt::format("DSP job {} of {}", s.dsp_job, e_.dsp_jobs.size());
     if (host && s.attrs.activation > static_cast<std::uint8_t>(Activation::kRelu6))
       return "unknown fused activation";
     if (host && s.attrs.padding > static_cast<std::uint8_t>(Padding::kExplicit))
@@ -185,7 +187,7 @@ class Checker {
 std::string executable_problem(const Executable& executable) { return Checker(executable).run(); }
 
 std::string fallback_problem(const Executable& e, std::size_t program, const Executable& fallback) {
-  if (!fallback.programs.empty() || !fallback.externals.empty())
+  if (!fallback.programs.empty() || !fallback.externals.empty() || !fallback.dsp_jobs.empty())
     return "it needs more than the CPU and its arenas";
   if (fallback.numerics != e.numerics) return "it has another rounding mode";
   const auto differ = [&](const char* what, const std::vector<std::uint32_t>& ours,

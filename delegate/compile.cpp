@@ -11,6 +11,7 @@
 #include "delegate/codegen/lower.h"
 #include "delegate/contract/convert.h"
 #include "delegate/describe.h"
+#include "delegate/dsp/dsp_jobs.h"
 #include "delegate/fallback.h"
 #include "delegate/fusion/cancel_transposes.h"
 #include "delegate/fusion/kernel.h"
@@ -56,6 +57,7 @@ class Compiler {
       schedule_.groups[g].engine == Engine::kNpu ? add_npu_step(g) : add_host_steps(g);
     for (const TensorId id : graph_.outputs)
       if (graph_.tensor(id).constant) place_constant(graph_, id, out_.tensors, constants_);
+    DEPUTY_TRY(dsp_jobs_.finish(graph_, options_, constants_, out_));
     out_.constants = constants_.take();
     const std::vector<Action> all = actions();
     const MemoryUse use{graph_, out_, views_, all, options_.keep_all_tensors};
@@ -195,6 +197,7 @@ class Compiler {
         step.inputs.push_back(id == kNoTensor ? arch::kNoTensor : static_cast<std::uint32_t>(id));
       }
       for (const TensorId id : op.outputs) step.outputs.push_back(static_cast<std::uint32_t>(id));
+      if (schedule_.groups[g].engine == Engine::kDsp) step.dsp_job = dsp_jobs_.add(op);
       out_.steps.push_back(std::move(step));
     }
   }
@@ -302,6 +305,7 @@ class Compiler {
   std::vector<TensorView> views_;             // of every tensor that is no constant
   FittedCodes codes_;
   ConstantPool constants_;
+  DspJobs dsp_jobs_;
   TilingCache tilings_;
   std::vector<std::size_t> last_use_;  // by root tensor: the last group that reads it
   arch::Executable out_;

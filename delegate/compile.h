@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "arch/dsp_config.h"
 #include "arch/executable.h"
 #include "arch/host_config.h"
 #include "arch/npu_config.h"
@@ -43,6 +44,7 @@ struct MemoryEstimate {
 
 struct CompileOptions {
   arch::NpuConfig npu;
+  arch::DspTarget dsp;                        ///< placed on by cost (kAuto) and by rules alone
   Numerics numerics = Numerics::kTflite;
   EnginePolicy engine = EnginePolicy::kAuto;  ///< kAuto: cheapest by estimate; kNpu: all the NPU can take; kCpu: none
   bool keep_all_tensors = false;              ///< every tensor gets storage of its own, for inspection

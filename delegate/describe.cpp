@@ -15,7 +15,7 @@ void describe_ops(const Graph& graph, const CompileOptions& options, const std::
     source.name = graph.tensor(op.outputs[0]).desc.name;
     source.kind = op.kind;
     source.source_index = op.source_index;
-    source.on_npu = placements[i].engine != Engine::kCpu;
+    source.on_npu = placements[i].engine == Engine::kNpu || placements[i].engine == Engine::kAlias;
     source.aliased = placements[i].engine == Engine::kAlias;
     source.reason = placements[i].reason;
     source.macs = op_macs(graph, op);

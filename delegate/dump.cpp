@@ -61,7 +61,7 @@ std::string dump_placement(const arch::Executable& e) {
   std::string out = "operators\n";
   for (std::size_t i = 0; i < e.ops.size(); ++i) {
     const arch::SourceOp& op = e.ops[i];
-    const char* engine = op.aliased ? "-" : op.on_npu ? "npu" : "cpu";
+    const char* engine = op.aliased ? "-" : op.on_npu ? "npu" : e.on_dsp(i) ? "dsp" : "cpu";
     out += fmt::format("{:5} {:<4} {:<24} '{}'{}\n", i, engine, arch::op_name(op.kind), op.name,
                        op.reason.empty() ? "" : "  because: " + op.reason);
   }
@@ -73,7 +73,9 @@ std::string dump_placement(const arch::Executable& e) {
                                  : fmt::format("program {}, {} operators", step.program,
                                                e.programs[step.program].source_ops.size());
     out += fmt::format("{:5} {:<4} {}  reads {}  writes {}\n", i,
-                       step.kind == arch::StepKind::kHost ? "cpu" : "npu", what,
+                       step.kind == arch::StepKind::kNpu        ? "npu"
+                       : step.dsp_job != arch::kNoDspJob ? "dsp"
+                                                         : "cpu", what,
                        id_list(step.inputs), id_list(step.outputs));
   }
   return out;

@@ -154,16 +154,7 @@ struct NpuParams : arch::NpuConfig {
   }
 };
 
-/// The DSP: what the assembler schedules for, and whether the SoC has one.
-struct DspParams : arch::DspConfig {
-  bool present = false;
-  template <class Self, class V>
-  static void fields(Self& s, V&& v) {
-    using base::Field;
-    v(s.present, Field{.name = "present", .doc = "the SoC has a DSP; else its rows count for deputy asm and deputy dsp alone"});
-    DspConfig::fields(s, v);
-  }
-};
+using DspParams = arch::DspTarget;
 
 struct SocConfig {
   std::string name = "unnamed";

@@ -47,7 +47,7 @@ void add_energy(const Simulation& s, const soc::SocConfig& config, Report& repor
     report.power.inference_nj += soc::energy_within(part, s.inference.start_ps, s.inference.end_ps);
     if (part.op >= 0 && part.op < static_cast<std::int64_t>(report.ops.size())) return give(static_cast<std::uint32_t>(part.op), part, part.nj);
     double left = part.nj;
-    if (part.cause == std::string_view("host"))
+    if (part.cause == std::string_view("host") || part.cause == std::string_view("dsp"))
       for (const Window& w : windows) {
         const double nj = soc::energy_within(part, w.from_ps, w.to_ps);
         if (nj > 0) give(w.op, part, nj), left -= nj;
@@ -148,7 +148,7 @@ void add_host_ops(const Simulation& s, Report& report) {
     op.latency_ns = ns(record.end_ps - record.start_ps);
     op.cycles = cycles_of(record.end_ps - record.start_ps, s.soc.host_clock_khz);
     op.own_cycles = op.cycles;
-    op.bound = "host";
+    op.bound = step.dsp_job != arch::kNoDspJob ? "dsp" : "host";
     for (auto t : step.inputs)
       if (t != arch::kNoTensor) op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
     for (auto t : step.outputs) op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
@@ -243,7 +243,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     row.index = i;
     row.name = op.name;
     row.kind = arch::op_name(op.kind);
-    row.engine = op.on_npu ? "npu" : "cpu";
+    row.engine = op.on_npu ? "npu" : s.executable.on_dsp(i) ? "dsp" : "cpu";
     row.reason = op.reason;
     row.macs = op.macs;
     row.fused_into = op.fused_into;

@@ -118,7 +118,7 @@ namespace {
 
 base::Status check_strict(const arch::Executable& executable) {
   for (const auto& op : executable.ops)
-    if (!op.on_npu)
+    if (!op.on_npu && !executable.on_dsp(static_cast<std::size_t>(&op - executable.ops.data())))
       return base::Error{base::ErrorKind::kUnsupported, fmt::format("{} '{}'", arch::op_name(op.kind), op.name),
                          "runs on the CPU: " + op.reason, "drop --strict to allow that"};
   return {};
@@ -128,7 +128,7 @@ base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, co
                          const SimulateOptions& options, const std::vector<std::vector<std::uint8_t>>& inputs,
                          Simulation& out) {
   host_runtime::DeviceOptions with;
-  with.recovery = options.recovery, with.board = board_times(options.soc, false);
+  with.recovery = options.recovery, with.board = board_times(options.soc, false), with.dsp = options.soc.dsp.present;
   host_runtime::Device device(port, with);
   DEPUTY_ASSIGN(auto session, host_runtime::Session::load(device, file, name));
   const auto wall = std::chrono::steady_clock::now();

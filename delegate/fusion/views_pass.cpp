@@ -43,7 +43,7 @@ class Planner {
         if (id != kNoTensor) touch(id, engine);
       for (const TensorId id : op.outputs) {
         touch(id, engine);
-        users(id).host_writes |= engine == Engine::kCpu;
+        users(id).host_writes |= engine == Engine::kCpu || engine == Engine::kDsp;
       }
     }
     for (const TensorId id : graph.inputs) users(id).host = users(id).host_writes = true;
@@ -72,7 +72,7 @@ class Planner {
   const Shape& shape(TensorId id) const { return graph_.tensor(id).desc.shape; }
 
   void touch(TensorId id, Engine engine) {
-    users(id).host |= engine == Engine::kCpu;
+    users(id).host |= engine == Engine::kCpu || engine == Engine::kDsp;
     users(id).aliased |= engine == Engine::kAlias;
   }
 

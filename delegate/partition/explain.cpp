@@ -8,8 +8,13 @@
 namespace deputy::delegate {
 namespace {
 
-constexpr std::size_t kNpu = 1, kOutside = PartitionValue::kOutside;
-const char* engine_name(std::size_t engine) { return engine == kNpu ? "npu" : "cpu"; }
+constexpr std::size_t kOutside = PartitionValue::kOutside;
+const char* engine_name(std::size_t engine) {
+  return engine == kNpu ? "npu" : engine == kDsp ? "dsp" : "cpu";
+}
+const char* engine_title(std::size_t engine) {
+  return engine == kNpu ? "NPU" : engine == kDsp ? "DSP" : "CPU";
+}
 
 class Explainer {
  public:
@@ -31,9 +36,11 @@ class Explainer {
     std::size_t programs = 0;
     for (const PartitionGroup& g : p_.partition.groups) programs += g.engine == kNpu;
     note(
-        "estimate in NPU cycles: {} = {} on the NPU + {} on the CPU + {} for {} launches + {} at "
+        "estimate in NPU cycles: {} = {} on the NPU + {} on the CPU{} + {} for {} launches + {} at "
         "boundaries + {} for conversions - {} fused - {} overlapped",
-        cycles(c.total()), cycles(c.compute[kNpu]), cycles(c.compute[kHost]), cycles(c.launch),
+        cycles(c.total()), cycles(c.compute[kNpu]), cycles(c.compute[kHost]),
+        p_.problem.engines > kDsp ? fmt::format(" + {} on the DSP", cycles(c.compute[kDsp])) : "",
+        cycles(c.launch),
         programs, cycles(c.boundary), cycles(c.conversion), cycles(c.joined), cycles(c.overlapped));
     for (std::size_t g = 1; g < p_.partition.groups.size(); ++g) explain_cut(g);
   }
@@ -59,20 +66,21 @@ class Explainer {
          engine_name(group.engine), why(g, first), boundary_bytes(g));
   }
 
-  // Why the operator may not be on the engine that the group is not on.
+  // The engine that the group would else be on, and why an operator may not be there.
+  static std::size_t other_than(std::size_t engine) { return engine == kHost ? kNpu : kHost; }
   const std::string& refusal(std::size_t op, std::size_t engine) const {
-    return engine == kNpu ? p_.answers[op].cpu : p_.answers[op].npu;
+    return other_than(engine) == kHost ? p_.answers[op].cpu : p_.answers[op].npu;
   }
 
   std::string why(std::size_t g, std::size_t first) const {
     const PartitionGroup& group = p_.partition.groups[g];
-    const std::size_t other = group.engine == kNpu ? kHost : kNpu;
+    const std::size_t other = other_than(group.engine);
     if (const std::string& refused = refusal(first, group.engine); !refused.empty())
-      return fmt::format("not on the {}: {}", other == kNpu ? "NPU" : "CPU", refused);
+      return fmt::format("not on the {}: {}", engine_title(other), refused);
     std::vector<std::size_t> engines = p_.partition.engine;
     for (const std::size_t op : group.ops) engines[op] = other;
     const Cost moved = partition_for(p_.problem, engines).cost.total();
-    return fmt::format("the {} saves about {} NPU cycles", group.engine == kNpu ? "NPU" : "CPU",
+    return fmt::format("the {} saves about {} NPU cycles", engine_title(group.engine),
                        cycles(moved - p_.partition.cost.total()));
   }
 

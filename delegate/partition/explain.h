@@ -9,7 +9,7 @@ namespace deputy::delegate {
 
 /// Why each engine may not have an operator; empty when it may.
 struct EngineAnswers {
-  std::string cpu, npu;
+  std::string cpu, npu, dsp;
   bool alias = false;  ///< it has no work to place
 };
 

@@ -9,7 +9,9 @@ namespace {
 
 std::string rule_text(const PlacementRule& rule) {
   return fmt::format("{} {}={}", rule.deny ? "--deny" : "--force", rule.op,
-                     rule.target == Target::kCpu ? "cpu" : "npu");
+                     rule.target == Target::kCpu   ? "cpu"
+                     : rule.target == Target::kNpu ? "npu"
+                                                   : "dsp");
 }
 
 bool names(const PlacementRule& rule, const Graph& graph, std::size_t index) {
@@ -25,12 +27,12 @@ base::Result<PlacementRule> parse(const std::string& option, const std::string& 
   // Tensor names may hold '=': only the last one followed by an engine counts.
   const std::size_t at = text.rfind('=');
   const std::string engine = at == std::string::npos ? "" : text.substr(at + 1);
-  if (engine == "cpu" || engine == "npu") {
+  if (engine == "cpu" || engine == "npu" || engine == "dsp") {
     rule.op = text.substr(0, at);
-    rule.target = engine == "cpu" ? Target::kCpu : Target::kNpu;
+    rule.target = engine == "cpu" ? Target::kCpu : engine == "npu" ? Target::kNpu : Target::kDsp;
   } else if (!deny) {
     return base::Error{base::ErrorKind::kUsage, option + " " + text, "no engine is given",
-                       "write OPERATOR=cpu or OPERATOR=npu"};
+                       "write OPERATOR=cpu, OPERATOR=npu or OPERATOR=dsp"};
   }
   if (rule.op.empty())
     return base::Error{base::ErrorKind::kUsage, option + " " + text, "no operator is given",
@@ -48,18 +50,26 @@ base::Result<PlacementRule> parse_deny(const std::string& text) {
 }
 
 base::Result<std::vector<Allowed>> allowed_engines(const Graph& graph,
-                                                   const std::vector<PlacementRule>& rules) {
+                                                   const std::vector<PlacementRule>& rules,
+                                                   bool with_dsp) {
   std::vector<Allowed> out(graph.ops.size());
+  for (Allowed& a : out) a.dsp = with_dsp;
   for (const PlacementRule& rule : rules) {
-    const bool off_cpu = (rule.target == Target::kCpu) == rule.deny;
+    if (rule.target == Target::kDsp && !rule.deny && !with_dsp)
+      return base::Error{base::ErrorKind::kUsage, rule_text(rule), "this SoC has no DSP",
+                         "set dsp.present, or drop the rule"};
     bool found = false;
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       if (!names(rule, graph, i)) continue;
       found = true;
       Allowed& a = out[i];
-      (off_cpu ? a.cpu : a.npu) = false;
-      (off_cpu ? a.cpu_rule : a.npu_rule) = rule_text(rule);
-      if (!a.cpu && !a.npu)
+      const auto apply = [&](Target target, bool& may, std::string& by) {
+        if ((rule.target == target) == rule.deny) may = false, by = rule_text(rule);
+      };
+      apply(Target::kCpu, a.cpu, a.cpu_rule);
+      apply(Target::kNpu, a.npu, a.npu_rule);
+      apply(Target::kDsp, a.dsp, a.dsp_rule);
+      if (!a.cpu && !a.npu && !a.dsp)
         return base::Error{base::ErrorKind::kUsage, op_label(graph, graph.ops[i]),
                            fmt::format("{} and {} leave no engine", a.npu_rule, a.cpu_rule),
                            "drop one of them"};

@@ -12,7 +12,7 @@ namespace deputy::delegate {
 
 struct Graph;
 
-enum class Target : std::uint8_t { kCpu, kNpu };
+enum class Target : std::uint8_t { kCpu, kNpu, kDsp };
 
 /// One wish. `op` names operators by kind ("SOFTMAX"), by index ("#12"), or by the name of their
 /// first output
@@ -36,11 +36,12 @@ base::Result<PlacementRule> parse_deny(const std::string& text);
 
 /// Which engines the rules leave to an operator, with the rule that took the other away.
 struct Allowed {
-  bool cpu = true, npu = true;
-  std::string cpu_rule, npu_rule;  ///< "--force SOFTMAX=npu": the rule that forbids that engine
+  bool cpu = true, npu = true, dsp = true;
+  std::string cpu_rule, npu_rule, dsp_rule;  ///< "--force SOFTMAX=npu": the rule that forbids that engine
 };
-/// One entry an operator. Errors (kUsage): a rule that names no operator, rules that leave none.
+/// One entry an operator; `with_dsp`: there is one. Errors (kUsage): a rule that names no operator, rules that leave none.
 base::Result<std::vector<Allowed>> allowed_engines(const Graph& graph,
-                                                   const std::vector<PlacementRule>& rules);
+                                                   const std::vector<PlacementRule>& rules,
+                                                   bool with_dsp);
 
 }  // namespace deputy::delegate

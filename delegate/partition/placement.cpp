@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "delegate/dsp/dsp_ops.h"
 #include "delegate/fusion/kernel.h"
 #include "delegate/ops/constraints.h"
 #include "delegate/partition/engine_cost.h"
@@ -14,7 +15,6 @@ namespace {
 
 using base::Error;
 using base::ErrorKind;
-constexpr std::size_t kNpu = 1;
 
 class Placer {
  public:
@@ -45,18 +45,24 @@ class Placer {
 
   // Why each engine does not take an operator: its own rules, the user's, the policy.
   base::Status ask_engines() {
-    DEPUTY_ASSIGN(const auto allowed, allowed_engines(graph_, options_.placement.rules));
+    DEPUTY_ASSIGN(const auto allowed, allowed_engines(graph_, options_.placement.rules, options_.dsp.present));
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const Op& op = graph_.ops[i];
       const Allowed& a = allowed[i];
       EngineAnswers answer;
       const std::optional<std::string> npu = npu_refusal(graph_, op, options_);
       const std::optional<std::string> cpu = cpu_refusal(graph_, op);
-      if (!a.cpu && npu)
+      const bool forced_dsp = a.dsp && !a.cpu && !a.npu;
+      answer.dsp = dsp_answer(op, a, forced_dsp);
+      if (forced_dsp && !answer.dsp.empty())
+        return Error{ErrorKind::kUnsupported, op_label(graph_, op),
+                     fmt::format("{}, but the DSP does not take it: {}", a.cpu_rule, answer.dsp),
+                     "drop the rule"};
+      if (!a.cpu && npu && !answer.dsp.empty())
         return Error{ErrorKind::kUnsupported, op_label(graph_, op),
                      fmt::format("{}, but the NPU does not take it: {}", a.cpu_rule, *npu),
                      "drop the rule"};
-      if (!a.npu && cpu)
+      if (!a.npu && cpu && !answer.dsp.empty())
         return Error{ErrorKind::kUnsupported, op_label(graph_, op),
                      fmt::format("{}, but the CPU does not take it: {}", a.npu_rule, *cpu),
                      "drop the rule"};
@@ -68,7 +74,7 @@ class Placer {
         answer.npu = "the CPU was asked for (engine cpu)";
       else if (!by_cost() && answer.npu.empty() && answer.cpu.empty())
         answer.cpu = "the NPU takes it and comes first";
-      if (!answer.npu.empty() && !answer.cpu.empty())
+      if (!answer.npu.empty() && !answer.cpu.empty() && !answer.dsp.empty())
         return Error{ErrorKind::kUnsupported, op_label(graph_, op),
                      fmt::format("no engine takes it. NPU: {}. CPU: {}", answer.npu, answer.cpu),
                      "quantise the whole model to int8, or keep it all float"};
@@ -76,6 +82,17 @@ class Placer {
       answers_.push_back(std::move(answer));
     }
     return {};
+  }
+
+  // Why the DSP does not take an operator; empty: it does. Only its cost or a rule places one there.
+  std::string dsp_answer(const Op& op, const Allowed& a, bool forced) const {
+    if (!options_.dsp.present) return "there is no DSP";
+    if (!a.dsp) return a.dsp_rule;
+    if (!forced && !by_cost()) return "another engine was asked for";
+    if (!forced && (options_.placement.min_partition > 1 ||
+                    options_.placement.max_partitions <= graph_.ops.size()))
+      return "limits of partitions are the NPU's";
+    return dsp_refusal(graph_, op, options_).value_or("");
   }
 
   void add_costs() {
@@ -88,11 +105,17 @@ class Placer {
         // Without a choice to make, nobody needs the tile search's answer early.
         out.cost[kNpu] = by_cost() || options_.trace ? npu_cost(graph_, op, options_, tilings_) : 0;
     }
+    if (options_.dsp.present) problem_.engines = 3;
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
+      if (!answers_[i].alias && answers_[i].dsp.empty())
+        problem_.ops[i].cost[kDsp] = dsp_cost(graph_, graph_.ops[i], options_);
     problem_.launch[kNpu] = npu_launch_cost(options_);
     const Cost call = boundary_call_cost(options_), byte = boundary_byte_cost(options_);
     problem_.boundary_value[kHost][kNpu] = problem_.boundary_value[kNpu][kHost] = call;
     problem_.boundary_byte[kHost][kNpu] = problem_.boundary_byte[kNpu][kHost] = byte;
-    // Both engines keep a tensor in the same form: there is nothing to convert at a boundary. The
+    problem_.boundary_value[kHost][kDsp] = problem_.boundary_value[kDsp][kHost] = call;
+    problem_.boundary_byte[kHost][kDsp] = problem_.boundary_byte[kDsp][kHost] = byte;
+    // All engines keep a tensor in the same form: there is nothing to convert at a boundary. The
     // runtime waits for each step before it starts the next: nothing overlaps.
     problem_.overlap_percent = 0;
     problem_.limits = {options_.placement.min_partition, options_.placement.max_partitions};
@@ -123,6 +146,7 @@ class Placer {
     const EngineAnswers& a = answers_[i];
     if (a.alias) return {Engine::kAlias, ""};
     if (partition.engine[i] == kNpu) return {Engine::kNpu, ""};
+    if (partition.engine[i] == kDsp) return {Engine::kDsp, dsp_reason(i)};
     if (!a.npu.empty()) return {Engine::kCpu, a.npu};
     const PartitionOp& op = problem_.ops[i];
     return {Engine::kCpu,
@@ -130,6 +154,18 @@ class Placer {
                         "launch",
                         npu_cycles(op.cost[kHost], options_), npu_cycles(op.cost[kNpu], options_),
                         npu_cycles(problem_.launch[kNpu], options_))};
+  }
+
+  std::string dsp_reason(std::size_t i) const {
+    const EngineAnswers& a = answers_[i];
+    const PartitionOp& op = problem_.ops[i];
+    const auto cost = [&](std::size_t engine, const std::string& refused) {
+      return refused.empty() ? fmt::format("about {}", npu_cycles(op.cost[engine], options_))
+                             : "refused";
+    };
+    return fmt::format("on the DSP: about {} NPU cycles there, CPU {}, NPU {}",
+                       npu_cycles(op.cost[kDsp], options_), cost(kHost, a.cpu),
+                       a.npu.empty() ? cost(kNpu, "") : a.npu);
   }
 
   Error no_solution() const {

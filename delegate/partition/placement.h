@@ -15,15 +15,16 @@ enum class Engine : std::uint8_t {
   kNpu,
   kCpu,
   kAlias,  ///< no work: the output is the input's storage
+  kDsp,    ///< a host step that the DSP does
 };
 
 struct OpPlacement {
   Engine engine = Engine::kCpu;
-  std::string reason;  ///< why it is on the CPU
+  std::string reason;  ///< why it is not on the NPU
 };
 
 struct Group {
-  Engine engine = Engine::kNpu;  ///< kNpu or kCpu
+  Engine engine = Engine::kNpu;  ///< kNpu, kCpu or kDsp
   std::vector<std::size_t> ops;  ///< in execution order, without aliases
 };
 

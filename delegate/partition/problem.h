@@ -22,6 +22,8 @@ inline constexpr Cost kNotPossible = -1;
 /// Engines are numbers from 0. Engine 0 is the host: it brings the graph's inputs, reads its
 /// outputs, and the limits on partitions do not bind it.
 inline constexpr std::size_t kHost = 0;
+/// The compiler's other two.
+inline constexpr std::size_t kNpu = 1, kDsp = 2;
 inline constexpr std::size_t kMaxEngines = 3;
 template <class T>
 using PerEngine = std::array<T, kMaxEngines>;

@@ -5,10 +5,6 @@
 #include "delegate/partition/search.h"
 
 namespace deputy::delegate {
-namespace {
-constexpr std::size_t kNpu = 1;
-}
-
 PartitionProblem dataflow(const Graph& graph, const std::vector<bool>& alias) {
   PartitionProblem p;
   // Constants are in their place for every engine: no values.
@@ -39,7 +35,10 @@ Schedule schedule_of(const Partition& partition) {
   Schedule out;
   out.order = partition.order;
   for (const PartitionGroup& group : partition.groups)
-    out.groups.push_back({group.engine == kNpu ? Engine::kNpu : Engine::kCpu, group.ops});
+    out.groups.push_back({group.engine == kNpu   ? Engine::kNpu
+                          : group.engine == kDsp ? Engine::kDsp
+                                                 : Engine::kCpu,
+                          group.ops});
   return out;
 }
 

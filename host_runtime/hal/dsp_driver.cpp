@@ -18,7 +18,8 @@ base::Status DspDriver::probe() {
                "this SoC has no DSP of this instruction set (dsp.present)"};
 }
 
-base::Status DspDriver::check_target(const arch::DspImage& image, const std::string& name) const {
+base::Status DspDriver::check_memories(std::uint64_t tcm_bytes, std::uint64_t program_bytes,
+                                       const std::string& name) const {
   const auto check = [&](std::uint32_t offset, std::uint64_t needed,
                          const char* what) -> base::Status {
     const std::uint32_t present = port_.read32(arch::kDspBase + offset);
@@ -28,8 +29,8 @@ base::Status DspDriver::check_target(const arch::DspImage& image, const std::str
                      std::to_string(present),
                  "build the image for this SoC's configuration"};
   };
-  DEPUTY_TRY(check(reg::kConfig0, image.tcm_bytes, "data memory"));
-  return check(reg::kConfig1, image.words.size() * 4, "program memory");
+  DEPUTY_TRY(check(reg::kConfig0, tcm_bytes, "data memory"));
+  return check(reg::kConfig1, program_bytes, "program memory");
 }
 
 }  // namespace deputy::host_runtime

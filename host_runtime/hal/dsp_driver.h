@@ -19,7 +19,11 @@ class DspDriver {
   base::Status probe();
 
   /// kConfig when the image does not fit the memories that this DSP has.
-  base::Status check_target(const arch::DspImage& image, const std::string& name) const;
+  base::Status check_target(const arch::DspImage& image, const std::string& name) const {
+    return check_memories(image.tcm_bytes, image.words.size() * 4, name);
+  }
+  base::Status check_memories(std::uint64_t tcm_bytes, std::uint64_t program_bytes,
+                              const std::string& name) const;
 
  private:
   HwPort& port_;

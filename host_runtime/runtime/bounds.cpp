@@ -66,6 +66,10 @@ std::uint64_t inference_bound_ps(const DeviceOptions& options, const LoadedModel
   const auto attempts = static_cast<std::uint64_t>(options.recovery.most_attempts());
   std::uint64_t once = host_steps_ps(options.board, model), again = 0;
   for (const arch::Step& step : model.executable.steps) {
+    if (step.dsp_job < model.dsp_jobs.size()) {
+      once += job_bound_ps(options, model.dsp_jobs[step.dsp_job].limits) + host_bound_ps(options.board, {}, step_bytes(model, step));
+      if (options.recovery.unhealthy_after != 0) once += job_bound_ps(options, self_test_limits());
+    }
     if (step.kind != arch::StepKind::kNpu) continue;
     const JobLimits& limits = model.programs[step.program].limits;
     once += job_bound_ps(options, limits) + host_bound_ps(options.board, {}, step_bytes(model, step));

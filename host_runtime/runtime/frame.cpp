@@ -23,7 +23,7 @@ base::Result<std::unique_ptr<ModelFrame>> ModelFrame::make(Device& device, const
                                                            std::shared_ptr<Context> context, const ModelFrame* shared) {
   std::unique_ptr<ModelFrame> out(new ModelFrame(device, model, std::move(context)));
   DEPUTY_ASSIGN(out->memory_, ModelMemory::make(device, model, shared ? &shared->memory_ : nullptr));
-  if (!model.executable.programs.empty()) {
+  if (!model.executable.programs.empty() || !model.dsp_jobs.empty()) {
     DEPUTY_ASSIGN(out->timeline_, device.create_timeline());
   }
   for (const auto& fallback : model.fallbacks) {

@@ -45,7 +45,7 @@ Inference::Inference(Device& device, InferenceTask task) : device_(device), task
 
 bool Inference::quiet() const {
   const auto queued = [](const auto& job) { return job->state == Job::State::kQueued; };
-  return done() && !(job_ && queued(job_)) && std::ranges::none_of(left_behind_, queued);
+  return done() && !(job_ && queued(job_)) && !(next_job_ && queued(next_job_)) && !(withdrawn_ && queued(withdrawn_)) && std::ranges::none_of(left_behind_, queued);
 }
 
 bool Inference::advance() {
@@ -57,8 +57,11 @@ bool Inference::advance() {
     fail(upstream_error(*failed), arch::SyncFailure::kUpstream);
     return true;
   }
+  if (withdrawn_ && withdrawn_->state == Job::State::kQueued) return false;
+  withdrawn_ = nullptr;
   if (step_ == executable().steps.size()) return host_may_start() && (complete(), true);
   if (executable().steps[step_].kind == arch::StepKind::kNpu) return advance_npu();
+  if (executable().steps[step_].dsp_job < task_.model->dsp_jobs.size()) return advance_dsp();
   if (!host_may_start()) return false;
   run_host(step_);
   return true;
@@ -83,40 +86,124 @@ bool Inference::advance_npu() {
     return true;
   }
 
+  arch::QueueEntry entry = job_entry(step_, program.stream);
+  if (!set_waits(task_.waits, entry).empty()) return host_may_start();
+  step_start_ps_ = device_.port().now_ps();
+  if (!push_job(step_, EngineId::kNpu, program, entry, job_)) return false;
+  job_->attempts = attempts_[step.program];
+  return true;
+}
+
+// False: the ring is full.
+bool Inference::push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job, arch::QueueEntry entry,
+                         std::shared_ptr<Job>& into) {
+  for (const auto* ranges : {&job.reads, &job.writes})
+    for (const RegionRange& r : *ranges)
+      device_.space().coherence.before_engine(task_.memory->address(r), r.end - r.begin);
+  if (step + 1 == executable().steps.size()) publish_outputs();  // what the job does not touch, too
+  auto pushed = device_.push(engine, *task_.context, entry, job.limits);
+  if (!pushed.ok()) return false;
+  into = *pushed;
+  return true;
+}
+
+bool Inference::push_next() {
+  if (next_job_ || step_ + 1 >= executable().steps.size()) return false;
+  const arch::Step& next = executable().steps[step_ + 1];
+  const bool npu = next.kind == arch::StepKind::kNpu;
+  if (!npu && next.dsp_job >= task_.model->dsp_jobs.size()) return false;  // the CPU's
+  const EngineId engine = npu ? EngineId::kNpu : EngineId::kDsp;
+  if (!device_.healthy(engine)) return false;
+  if (npu && (attempts_[next.program] > 0 || std::ranges::find(record_.degraded, next.program) != record_.degraded.end()))
+    return false;
+  const LoadedProgram& job = npu ? task_.model->programs[next.program] : task_.model->dsp_jobs[next.dsp_job];
+  arch::QueueEntry entry = job_entry(step_ + 1, job.stream);
+  entry.wait[0] = job_->entry.signal[0];
+  return push_job(step_ + 1, engine, job, entry, next_job_);
+}
+
+void Inference::withdraw_next() {
+  if (!next_job_) return;
+  withdrawn_ = std::move(next_job_);
+  next_job_ = nullptr;
+  device_.abandon(*withdrawn_);
+}
+
+arch::QueueEntry Inference::job_entry(std::uint32_t step, const SharedBuffer& stream) {
   arch::QueueEntry entry;
   entry.kind = static_cast<std::uint8_t>(arch::EntryKind::kJob);
-  entry.job = step_;
-  entry.address = program.stream.address();
-  entry.bytes = static_cast<std::uint32_t>(program.stream.bytes());
+  entry.job = step;
+  entry.address = stream.address();
+  entry.bytes = static_cast<std::uint32_t>(stream.bytes());
   for (std::size_t r = 0; r < arch::kRegionCount; ++r) {
     const ModelMemory::RegionMemory& memory = task_.memory->region(static_cast<arch::Region>(r));
     entry.region_base[r] = memory.bytes == 0 ? 0 : memory.address;
     entry.region_bytes[r] = static_cast<std::uint32_t>(memory.bytes);
   }
   // Each job has a value of its own, so that a failure upstream shows at the one that waited.
-  const bool last = step_ + 1 == executable().steps.size();
+  const bool last = step + 1 == executable().steps.size();
   entry.signal[0] = point(*task_.timeline, last ? task_.last_value : task_.last_value - kValues + ++jobs_);
+  return entry;
+}
+
+// A host step that the DSP does: the CPU does it to the same bytes where recovery allows that.
+bool Inference::advance_dsp() {
+  if (job_) return dsp_job_over();
+  const LoadedProgram& job = task_.model->dsp_jobs[executable().steps[step_].dsp_job];
+  const RecoveryPolicy& policy = device_.options().recovery;
+  const bool given_up = dsp_attempts_ > 0 && policy.step(dsp_attempts_) == RecoveryStep::kGiveUp;
+  if (given_up || !device_.healthy(EngineId::kDsp)) {
+    if (!host_may_start()) return false;
+    if (!policy.cpu_fallback) {
+      fail(at_step({ErrorKind::kHardwareFault, "dsp", "the engine is out of service, and the CPU may not do its work", ""}, {}),
+           arch::SyncFailure::kJobFailed);
+      return true;
+    }
+    record_.off_dsp.push_back(step_);
+    run_host(step_);
+    return true;
+  }
+  arch::QueueEntry entry = job_entry(step_, job.stream);
   if (!set_waits(task_.waits, entry).empty()) return host_may_start();
   step_start_ps_ = device_.port().now_ps();
-  for (const auto* ranges : {&program.reads, &program.writes})
-    for (const RegionRange& r : *ranges)
-      device_.space().coherence.before_engine(task_.memory->address(r), r.end - r.begin);
-  if (last) publish_outputs();  // what the program does not touch, too
-  auto job = device_.push(EngineId::kNpu, *task_.context, entry, program.limits);
-  if (!job.ok()) return false;  // the ring is full
-  job_ = *job;
-  job_->attempts = attempts_[step.program];
+  if (!push_job(step_, EngineId::kDsp, job, entry, job_)) return false;
+  job_->attempts = dsp_attempts_;
+  return true;
+}
+
+bool Inference::dsp_job_over() {
+  if (job_->state == Job::State::kQueued) return push_next();
+  engine_wrote();
+  const std::shared_ptr<Job> job = std::move(job_);
+  job_ = nullptr;
+  if (job->state == Job::State::kFinished) {
+    engine_signalled_ = true;
+    step_done();
+    return true;
+  }
+  withdraw_next();
+  if (job->state == Job::State::kUpstream) {
+    fail(upstream_error(device_, task_.waits, "dsp"), arch::SyncFailure::kUpstream);
+  } else {
+    // It stores nothing that it reads: again, or the CPU.
+    dsp_attempts_ = job->attempts;
+    const RecoveryPolicy& policy = device_.options().recovery;
+    if (policy.step(job->attempts) == RecoveryStep::kGiveUp && !policy.cpu_fallback)
+      fail(at_step(*job->error, {}), arch::SyncFailure::kJobFailed);
+  }
   return true;
 }
 
 // Of the job at the current step.
 void Inference::engine_wrote() {
-  for (const RegionRange& r : task_.model->programs[executable().steps[step_].program].writes)
+  const arch::Step& step = executable().steps[step_];
+  const bool npu = step.kind == arch::StepKind::kNpu;
+  for (const RegionRange& r : (npu ? task_.model->programs[step.program] : task_.model->dsp_jobs[step.dsp_job]).writes)
     device_.space().coherence.after_engine_write(task_.memory->address(r), r.end - r.begin);
 }
 
 bool Inference::job_over() {
-  if (job_->state == Job::State::kQueued) return false;
+  if (job_->state == Job::State::kQueued) return push_next();
   const arch::Step& step = executable().steps[step_];
   engine_wrote();
   const std::shared_ptr<Job> job = std::move(job_);
@@ -126,6 +213,7 @@ bool Inference::job_over() {
     step_done();
     return true;
   }
+  withdraw_next();
   if (job->state == Job::State::kUpstream) {
     fail(upstream_error(device_, task_.waits, "npu"), arch::SyncFailure::kUpstream);
     return true;
@@ -148,7 +236,7 @@ void Inference::restart() {
   if (task_.restore_inputs) task_.restore_inputs();
   ++record_.restarts;
   record_.steps.clear();
-  step_ = 0;
+  step_ = 0, dsp_attempts_ = 0;
   step_start_ps_ = device_.port().now_ps();
 }
 
@@ -178,6 +266,9 @@ void Inference::publish_outputs() {
 void Inference::step_done() {
   record_.steps.push_back({step_, step_start_ps_, device_.port().now_ps()});
   step_start_ps_ = device_.port().now_ps();
+  dsp_attempts_ = 0;
+  job_ = std::move(next_job_);
+  next_job_ = nullptr;
   if (++step_ == executable().steps.size() && host_may_start()) complete();
 }
 
@@ -202,6 +293,7 @@ void Inference::fail(Error error, arch::SyncFailure code) {
   for (Buffer& output : task_.outputs) output.set_undefined(true);
   if (task_.timeline && device_.sync().failure(*task_.timeline) == arch::SyncFailure::kNone)
     device_.sync().fail(*task_.timeline, code);
+  withdraw_next();
   if (job_) {
     engine_wrote();  // or is still writing; the CPU touches none of it before quiet()
     left_behind_.push_back(job_);

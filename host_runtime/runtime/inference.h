@@ -28,6 +28,7 @@ struct InferenceRecord {
   std::uint64_t copied_bytes = 0;  ///< bytes the CPU copied in and out
   std::uint32_t restarts = 0;      ///< times it began again from its inputs after a fault
   std::vector<std::uint32_t> degraded;  ///< programs that the CPU computed in the NPU's place
+  std::vector<std::uint32_t> off_dsp;   ///< steps that the CPU did in the DSP's place
 };
 
 /// What an inference works on; owned by the session, which outlives it.
@@ -74,6 +75,15 @@ class Inference final : public HostWork {
   const arch::Executable& executable() const { return task_.model->executable; }
   bool host_may_start();
   bool advance_npu();
+  bool advance_dsp();
+  bool dsp_job_over();
+  arch::QueueEntry job_entry(std::uint32_t step, const SharedBuffer& stream);
+  bool push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job, arch::QueueEntry entry,
+                std::shared_ptr<Job>& into);
+  /// While the current step's job is on its way, hands the next step's to its engine, to wait there.
+  bool push_next();
+  /// The next step's job must not run: the one before it failed.
+  void withdraw_next();
   void engine_wrote();
   bool job_over();
   void run_on_cpu(std::uint32_t program);
@@ -92,9 +102,11 @@ class Inference final : public HostWork {
   std::uint32_t step_ = 0;
   std::uint64_t jobs_ = 0;
   std::uint64_t step_start_ps_ = 0;
-  std::shared_ptr<Job> job_;
+  std::shared_ptr<Job> job_, next_job_;  ///< of the current step and, waiting for it, of the next
+  std::shared_ptr<Job> withdrawn_;       ///< until it has left its ring nothing is signalled that it waits for
   std::vector<std::shared_ptr<Job>> left_behind_;  ///< given up, but still in a ring
   std::vector<int> attempts_;                      ///< by program
+  int dsp_attempts_ = 0;                           ///< at the current step
   bool engine_signalled_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "host_runtime/runtime/verify_dsp_job.h"
 #include "host_runtime/runtime/verify_steps.h"
 
 namespace deputy::host_runtime {
@@ -16,6 +17,8 @@ using base::Error;
 using base::ErrorKind;
 
 constexpr std::uint64_t kBufferAlign = 64;
+// A DSP job is no longer than this, and never stands still for so long (dsp_work.cpp has the same).
+constexpr std::uint64_t kDspBudgetPs = 1'000'000'000'000, kDspProgressPs = 10'000'000'000;
 
 // A tensor's bytes in its region; empty without storage.
 RegionRange place(const arch::PlacedTensor& t) {
@@ -43,7 +46,7 @@ class Loader {
     DEPUTY_ASSIGN(model_->executable, arch::read_executable(file, name_));
     // All that can be known from the file first, then what needs memory, then what needs the NPU.
     DEPUTY_TRY(verify_programs());
-    if (!exe().programs.empty() && !model_->context) {
+    if ((!exe().programs.empty() || with_dsp()) && !model_->context) {
       DEPUTY_ASSIGN(model_->context, device_.default_context());
     }
     DEPUTY_TRY(allocate());
@@ -56,6 +59,10 @@ class Loader {
     if (!exe().programs.empty()) {
       DEPUTY_TRY(device_.start());
       DEPUTY_TRY(device_.npu().check_target(exe().target, name_));
+    }
+    if (with_dsp()) {
+      DEPUTY_TRY(device_.start());
+      DEPUTY_TRY(device_.dsp().check_memories(dsp_.tcm_bytes, dsp_.program_bytes, name_));
     }
     return std::move(model_);
   }
@@ -79,8 +86,18 @@ class Loader {
                                                    fmt::format("{}, program {}", name_, i)));
       footprints_.push_back(std::move(footprint));
     }
+    dsp_footprints_.resize(exe().dsp_jobs.size());
+    for (const arch::Step& step : exe().steps) {
+      if (step.dsp_job == arch::kNoDspJob) continue;
+      DspFootprint& footprint = dsp_footprints_[step.dsp_job];
+      DEPUTY_ASSIGN(footprint, verify_dsp_job(exe(), step,
+                                              fmt::format("{}, DSP job {}", name_, step.dsp_job)));
+      dsp_.tcm_bytes = std::max(dsp_.tcm_bytes, footprint.tcm_bytes);
+      dsp_.program_bytes = std::max(dsp_.program_bytes, footprint.program_bytes);
+    }
     return verify_steps(exe(), footprints_, name_);
   }
+  bool with_dsp() const { return device_.options().dsp && !exe().dsp_jobs.empty(); }
 
   base::Status allocate() {
     DEPUTY_ASSIGN(model_->constants, device_.allocate(MemoryKind::kDram, exe().constants.size(), kBufferAlign));
@@ -90,15 +107,8 @@ class Loader {
       DEPUTY_TRY(map(constants));
     }
     for (std::size_t i = 0; i < exe().programs.size(); ++i) {
-      const auto& words = exe().programs[i].words;
       LoadedProgram& program = model_->programs.emplace_back();
-      DEPUTY_ASSIGN(program.stream, device_.allocate(MemoryKind::kDram, words.size() * 4, kBufferAlign));
-      std::uint8_t* to = program.stream.host();
-      for (const std::uint32_t word : words)
-        for (int shift = 0; shift < 32; shift += 8)
-          *to++ = static_cast<std::uint8_t>(word >> shift);
-      port_.clean(program.stream.address(), program.stream.bytes());
-      DEPUTY_TRY(map(program.stream));
+      DEPUTY_TRY(load_words(exe().programs[i].words, program.stream));
       program.limits.budget_ps = footprints_[i].budget_ps;
       program.limits.progress_ps = footprints_[i].progress_ps;
       const auto besides_constants = [](std::vector<RegionRange> ranges) {
@@ -108,7 +118,24 @@ class Loader {
       program.reads = besides_constants(std::move(footprints_[i].reads));
       program.writes = besides_constants(std::move(footprints_[i].writes));
     }
+    for (std::size_t i = 0; with_dsp() && i < exe().dsp_jobs.size(); ++i) {
+      LoadedProgram& job = model_->dsp_jobs.emplace_back();
+      DEPUTY_TRY(load_words(exe().dsp_jobs[i].words, job.stream));
+      job.reads = std::move(dsp_footprints_[i].reads);
+      job.writes = std::move(dsp_footprints_[i].writes);
+      job.limits.budget_ps = kDspBudgetPs;
+      job.limits.progress_ps = std::max(kDspProgressPs, 8 * device_.options().board.transaction_ps);
+    }
     return {};
+  }
+
+  base::Status load_words(const std::vector<std::uint32_t>& words, SharedBuffer& into) {
+    DEPUTY_ASSIGN(into, device_.allocate(MemoryKind::kDram, words.size() * 4, kBufferAlign));
+    std::uint8_t* to = into.host();
+    for (const std::uint32_t word : words)
+      for (int shift = 0; shift < 32; shift += 8) *to++ = static_cast<std::uint8_t>(word >> shift);
+    port_.clean(into.address(), into.bytes());
+    return map(into);
   }
 
   // The engines read it, and nobody writes it.
@@ -179,6 +206,8 @@ class Loader {
   const std::string& name_;
   std::unique_ptr<LoadedModel> model_;
   std::vector<ProgramFootprint> footprints_;
+  std::vector<DspFootprint> dsp_footprints_;
+  DspFootprint dsp_;  ///< the most that its jobs need
 };
 
 }  // namespace

@@ -34,6 +34,8 @@ struct LoadedProgram {
 };
 
 struct LoadedModel {
+  /// By DSP job; empty without a DSP.
+  std::vector<LoadedProgram> dsp_jobs;
   arch::Executable executable;
   SharedBuffer constants;
   std::vector<HostStep> host_steps;  ///< by step; empty records at NPU steps

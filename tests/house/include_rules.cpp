@@ -19,6 +19,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"include/deputy", {"deputy", "base"}},
     {"delegate", {"delegate", "deputy", "arch", "base"}},
     {"host_runtime", {"host_runtime", "deputy", "arch", "base"}},
+    {"delegate/dsp", {"delegate", "dsp_kernels", "arch", "base"}},
     {"api", {"api", "deputy", "delegate", "host_runtime", "arch", "base"}},
     {"sim", {"sim", "base"}},
     {"dma/core", {"dma/core", "arch", "base"}},

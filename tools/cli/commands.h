@@ -188,6 +188,10 @@ struct DspCommand {
   bool listing = false, trace = false;
 };
 
+struct EngineBenchCommand {
+  std::string json;  ///< file; empty: none
+};
+
 struct StreamCommand {
   std::string scenario;
   std::string soc;                ///< in the place of the scenario's; empty: its
@@ -196,6 +200,7 @@ struct StreamCommand {
   bool json = false, reproducible = false, compare = false;
 };
 
+int engine_bench_command(const CommonOptions& common, const EngineBenchCommand& command);
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
 int disasm_command(const CommonOptions& common, const std::string& file);

@@ -296,6 +296,12 @@ int main(int argc, char** argv) {
   copies_cmd->add_option("--set", common.sets, "override one key of the SoC (repeatable)")->take_all();
   copies_cmd->add_option("--json", copies.json, "also write the rows to this file");
   copies_cmd->footer("Example: deputy bench copies --soc imaging --set host.maintenance_line=0");
+  deputy::tools::EngineBenchCommand engines;
+  auto* engines_cmd = bench_cmd->add_subcommand("engines", "Print what operators and kernels cost on CPU, DSP and NPU, and which engine the scheduler takes");
+  engines_cmd->add_option("--soc", common.soc, "SoC file or name")->capture_default_str();
+  engines_cmd->add_option("--set", common.sets, "override one key of the SoC (repeatable)")->take_all();
+  engines_cmd->add_option("--json", engines.json, "also write the rows to this file");
+  engines_cmd->footer("Example: deputy bench engines --set dsp.present=true");
   deputy::tools::CiCommand ci;
   auto* ci_cmd = app.add_subcommand("ci", "Run a suite of networks and SoCs and hold outputs, cycles, energy and traffic against a baseline");
   ci_cmd->add_option("suite", ci.suite, "suite YAML (docs/ci.md)")->required();
@@ -413,6 +419,7 @@ int main(int argc, char** argv) {
   if (*network_cmd) return tools::network_command(network);
   if (*sweep_cmd) return tools::sram_sweep_command(common, sweep);
   if (*runtime_cmd) return tools::runtime_bench_command(common, runtime);
+  if (*engines_cmd) return tools::engine_bench_command(common, engines);
   if (*copies_cmd) return tools::copy_bench_command(common, copies);
   if (*ratios_cmd) return tools::ratios_command(common, ratios);
   if (*bench_cmd) return tools::bench_command(common, bench);

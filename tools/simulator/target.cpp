@@ -52,6 +52,7 @@ delegate::MemoryEstimate memory_estimate(const soc::SocConfig& c) {
 delegate::CompileOptions soc_compile_options(const soc::SocConfig& soc) {
   delegate::CompileOptions out;
   out.npu = soc.npu;
+  out.dsp = soc.dsp;
   out.host = soc.host;
   // There through the switch, and one cycle back.
   out.register_bus_ns = (soc.noc.latency + 1) * 1000 / soc.noc.clock_mhz;

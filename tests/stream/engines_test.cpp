@@ -1,0 +1,246 @@
+// Operators of networks on the DSP: the CPU's bytes, the cycles that the compiler expects, the
+// engine that the table says, and what happens when the DSP fails or is not there.
+#include <fmt/format.h>
+
+#include "delegate/dsp/dsp_ops.h"
+#include "host_runtime/runtime/session.h"
+#include "tests/stream/board.h"
+#include "tools/engine_bench.h"
+#include "workloads/builder.h"
+
+namespace deputy::stream_test {
+namespace {
+
+using delegate::Target;
+
+tools::SimulateOptions simulate_options(const std::vector<std::string>& sets = {}) {
+  tools::SimulateOptions out;
+  out.soc = board(sets);
+  return out;
+}
+
+// One operator, int8 or uint8.
+delegate::Graph one(arch::OpKind kind, const Shape& in, const Shape& out, DType type,
+                    const arch::OpAttrs& attrs = {}) {
+  delegate::Graph g;
+  g.name = "one";
+  const bool softmax = kind == arch::OpKind::SOFTMAX, u8 = type == DType::kUint8;
+  const auto map = [&](const char* name, const Shape& shape, float scale, std::int32_t zero) {
+    delegate::Tensor t;
+    t.desc.name = name, t.desc.dtype = type, t.desc.shape = shape;
+    t.desc.quant.scale = {scale}, t.desc.quant.zero_point = {zero};
+    g.tensors.push_back(t);
+    return static_cast<delegate::TensorId>(g.tensors.size()) - 1;
+  };
+  delegate::Op op;
+  op.kind = kind, op.attrs = attrs;
+  op.inputs = {map("x", in, 0.07f, 3)};
+  if (!softmax) {
+    delegate::Tensor size;
+    size.desc.name = "size", size.desc.dtype = DType::kInt32, size.desc.shape = {2};
+    const std::int32_t values[] = {out[1], out[2]};
+    size.constant = true, size.data.resize(8);
+    std::memcpy(size.data.data(), values, 8);
+    g.tensors.push_back(size);
+    op.inputs.push_back(1);
+  }
+  op.outputs = {softmax ? map("y", out, 1.0f / 256, u8 ? 0 : -128) : map("y", out, 0.07f, 3)};
+  g.inputs = {0}, g.outputs = op.outputs;
+  g.ops.push_back(op);
+  return g;
+}
+
+tools::Simulation run(const delegate::Graph& graph, const tools::SimulateOptions& options) {
+  const auto inputs = tools::load_inputs(graph, {}, 7);
+  REQUIRE(inputs.ok());
+  auto s = tools::simulate(graph, options, *inputs);
+  if (!s.ok()) FAIL(s.error().text());
+  CHECK(s->soc.imbalances == std::vector<std::string>{});
+  return std::move(*s);
+}
+tools::SimulateOptions on(Target target, tools::SimulateOptions options) {
+  options.placement.rules = {{"#0", target, false}};
+  return options;
+}
+
+// Convolution, resizing, convolution.
+delegate::Graph chain() {
+  workloads::Builder b("chain", 5);
+  const auto x = b.input({1, 12, 12, 8}, -1, 1);
+  const auto a = b.conv("a", x, 16, workloads::square(3, 1, arch::Activation::kRelu));
+  delegate::Graph g = b.finish({a});
+  delegate::Graph r =
+      one(arch::OpKind::RESIZE_BILINEAR, {1, 12, 12, 16}, {1, 24, 24, 16}, DType::kInt8);
+  // Behind it: the same map, larger.
+  const auto base = static_cast<delegate::TensorId>(g.tensors.size());
+  r.tensors[0].desc.quant = r.tensors[2].desc.quant = g.tensor(a).desc.quant;
+  g.tensors.push_back(r.tensors[1]), g.tensors.push_back(r.tensors[2]);
+  delegate::Op op = r.ops[0];
+  op.inputs = {a, base}, op.outputs = {base + 1};
+  g.ops.push_back(op);
+  g.outputs = {base + 1};
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("operators on the DSP give the CPU's bytes, in the cycles that the compiler expects") {
+  arch::OpAttrs centres, corners;
+  centres.half_pixel_centers = true, corners.align_corners = true;
+  using enum arch::OpKind;
+  const std::vector<delegate::Graph> graphs = {
+      one(SOFTMAX, {1, 1}, {1, 1}, DType::kInt8),
+      one(SOFTMAX, {3, 10}, {3, 10}, DType::kInt8),
+      one(SOFTMAX, {2, 7, 33}, {2, 7, 33}, DType::kUint8),
+      one(SOFTMAX, {1, 4095}, {1, 4095}, DType::kInt8),
+      one(SOFTMAX, {700, 128}, {700, 128}, DType::kInt8),  // in two bands
+      one(RESIZE_BILINEAR, {1, 7, 5, 3}, {1, 14, 11, 3}, DType::kInt8),
+      one(RESIZE_BILINEAR, {1, 8, 8, 32}, {1, 16, 16, 32}, DType::kInt8, centres),
+      one(RESIZE_BILINEAR, {1, 9, 9, 4}, {1, 5, 20, 4}, DType::kUint8, corners),
+      one(RESIZE_NEAREST_NEIGHBOR, {1, 6, 6, 5}, {1, 13, 3, 5}, DType::kInt8, centres),
+      one(RESIZE_NEAREST_NEIGHBOR, {1, 6, 6, 5}, {1, 13, 3, 5}, DType::kUint8, corners)};
+  for (const Numerics numerics : {Numerics::kTflite, Numerics::kSingle})
+    for (const delegate::Graph& graph : graphs) {
+      INFO(arch::op_name(graph.ops[0].kind)
+           << " " << shape_text(graph.tensor(graph.inputs[0]).desc.shape) << " "
+           << dtype_name(graph.tensor(0).desc.dtype) << " " << numerics_name(numerics));
+      auto options = simulate_options();
+      options.numerics = numerics;
+      const auto cpu = run(graph, on(Target::kCpu, options)),
+                 dsp = run(graph, on(Target::kDsp, options));
+      CHECK(dsp.outputs == cpu.outputs);
+      CHECK(cpu.soc.dsp_jobs.empty());
+      REQUIRE(dsp.soc.dsp_jobs.size() == 1);
+      const double took = static_cast<double>(dsp.soc.dsp_jobs[0].programs.cycles),
+                   expected = static_cast<double>(dsp.executable.dsp_jobs[0].cycles);
+      CHECK(expected == Approx(took).epsilon(0.15));
+      CHECK(dsp.inference.off_dsp.empty());
+    }
+}
+
+TEST_CASE("the scheduler takes the engine that the table says is the fastest") {
+  const auto rows = tools::measure_operators(simulate_options());
+  REQUIRE(rows.ok());
+  int dsp = 0;
+  for (const tools::OperatorRow& row : *rows) {
+    INFO(row.what << ": " << row.chosen << " chosen, " << row.fastest() << " is faster by "
+                  << 100 * row.excess() << " %");
+    CHECK(row.equal_outputs);
+    CHECK(row.excess() < 0.1);
+    dsp += row.chosen == "dsp";
+  }
+  CHECK(rows->size() > 10);
+  CHECK(dsp > 0);
+}
+
+TEST_CASE("a network runs on NPU and DSP in turn, on maps where they are") {
+  const auto graph = chain();
+  auto options = simulate_options();
+  options.engine = delegate::EnginePolicy::kAuto;
+  const auto mixed = run(graph, options);
+  auto cpu = options;
+  cpu.engine = delegate::EnginePolicy::kCpu;
+  CHECK(mixed.outputs == run(graph, cpu).outputs);
+  CHECK(mixed.executable.ops[0].on_npu);
+  CHECK(mixed.executable.on_dsp(1));
+  CHECK(mixed.soc.dsp_jobs.size() == 1);
+  // The DSP loads what the NPU stored, and nobody copies it.
+  CHECK(mixed.soc.dsp_jobs[0].loaded_bytes >= 12 * 12 * 16);
+  CHECK(mixed.soc.dsp_jobs[0].stored_bytes == 24 * 24 * 16);
+  // And it begins without the host: sooner than an interrupt is taken.
+  REQUIRE(mixed.soc.npu_jobs.size() >= 1);
+  const std::uint64_t handed_over = mixed.soc.dsp_jobs[0].start_ps - mixed.soc.npu_jobs[0].end_ps;
+  CHECK(handed_over < 1'000'000);
+}
+
+TEST_CASE("what the DSP cannot do any more the CPU does, to the same bytes") {
+  const auto graph = one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8);
+  auto options = on(Target::kDsp, simulate_options());
+  const auto good = run(graph, options);
+  for (const char* kind : {"engine_hang", "engine_fault", "parse_error", "bus_error"}) {
+    for (const std::int64_t repeat : {1, 0}) {
+      INFO(kind << (repeat ? "" : ", for good"));
+      sim::Fault f;
+      f.kind = kind, f.target = std::string(kind) == "bus_error" ? "dsp.dma" : "dsp";
+      f.nth = 2, f.repeat = repeat;
+      auto faulty = options;
+      faulty.faults = {{f}}, faulty.recovery = RecoveryPolicy::full();
+      const auto s = run(graph, faulty);
+      CHECK(s.outputs == good.outputs);
+      CHECK(s.soc.faults[0].fired >= 1);
+      CHECK(s.inference.off_dsp.size() == (repeat ? 0u : 1u));
+      CHECK(s.inference.end_ps - s.inference.start_ps <= s.bound_ps);
+    }
+  }
+  // Nobody allowed the CPU to step in.
+  sim::Fault f;
+  f.kind = "engine_fault", f.target = "dsp", f.repeat = 0;
+  options.faults = {{f}}, options.keep_failed = true;
+  const auto inputs = tools::load_inputs(graph, {}, 7);
+  const auto failed = tools::simulate(graph, options, *inputs);
+  REQUIRE((failed.ok() && failed->failure));
+  CHECK(failed->failure->kind == base::ErrorKind::kHardwareFault);
+}
+
+TEST_CASE("an executable with DSP jobs runs without a DSP, and damaged jobs are refused") {
+  const auto graph = one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8);
+  const auto options = on(Target::kDsp, simulate_options());
+  const auto executable = tools::compile_graph(graph, options, nullptr, nullptr);
+  REQUIRE(executable.ok());
+  const auto expected = run(graph, options);
+  const auto inputs = tools::load_inputs(graph, {}, 7);
+  const auto load = [&](const arch::Executable& e, bool with_dsp, Bytes* output) {
+    base::Status out;
+    on_board(options.soc, [&](HwPort& port) -> base::Status {
+      DeviceOptions with = device_options(options.soc);
+      with.dsp = with_dsp;
+      Device device(port, with);
+      const auto session = Session::load(device, arch::write_executable(e), "s", {});
+      if (!session.ok()) return out = session.error(), base::Status();
+      if (!output) return {};
+      DEPUTY_TRY((*session)->run(*inputs));
+      DEPUTY_ASSIGN(*output, (*session)->read_tensor(e.outputs[0]));
+      return {};
+    });
+    return out;
+  };
+  for (const bool with_dsp : {true, false}) {
+    Bytes output;
+    CHECK(load(*executable, with_dsp, &output).ok());
+    CHECK(output == expected.outputs[0]);
+  }
+  constexpr std::size_t kWords = arch::kDspCommandBytes / 4;
+  const auto changed = [&](std::size_t command, auto&& change) {
+    arch::Executable e = *executable;
+    auto& words = e.dsp_jobs[0].words;
+    auto c = arch::unpack<arch::DspCommand>(std::span(words).subspan(command * kWords, kWords));
+    change(c);
+    std::vector<std::uint32_t> packed;
+    arch::pack(c, packed);
+    std::ranges::copy(packed, words.begin() + static_cast<long>(command * kWords));
+    const auto status = load(e, true, nullptr);
+    return status.ok() ? std::string("accepted") : status.error().text();
+  };
+  // Program, table, input, run, output.
+  CHECK(changed(0, [](auto& c) { c.offset = 0x7FFFFFFC; }).find("region") != std::string::npos);
+  CHECK(changed(0, [](auto& c) { c.kind = 1; }).find("begins with its program") !=
+        std::string::npos);
+  CHECK(changed(2, [](auto& c) { c.row_bytes = 1 << 24; }).find("region") != std::string::npos);
+  CHECK(changed(3, [](auto& c) { c.entry = 1 << 20; }).find("outside the program") !=
+        std::string::npos);
+  for (const std::string& refused :
+       {changed(4, [](auto& c) { c.row_bytes += 1; }), changed(4, [](auto& c) { c.region = 0; })})
+    CHECK((refused.find("outside its outputs") != std::string::npos ||
+           refused.find("leaves its region") != std::string::npos));
+  // A program that would move memory by itself.
+  arch::Executable e = *executable;
+  const auto own = dsp_asm::assemble(" mtc dma_start, r1\n halt\n", "t.dsp");
+  REQUIRE(own.ok());
+  const auto first = arch::unpack<arch::DspCommand>(std::span(e.dsp_jobs[0].words).first(kWords));
+  std::memcpy(e.constants.data() + first.offset, own->words.data(), 8);
+  const auto status = load(e, true, nullptr);
+  REQUIRE(!status.ok());
+  CHECK(status.error().text().find("DMA channel") != std::string::npos);
+}
+
+}  // namespace deputy::stream_test
