@@ -72,7 +72,7 @@ TEST_CASE("a run that waits for DRAM is told so, with what bandwidth and SRAM co
   REQUIRE(f.what_ifs.size() == 2);
   CHECK(f.what_ifs[0].saves == (1100 - 510) * 5);        // half of 1020 cycles of DRAM are left
   CHECK(f.what_ifs[1].saves == (1100 - (1020 - 500)) * 5);  // 1000 bytes of maps at 2 a cycle leave DRAM
-  CHECK_THAT(f.what, Contains("1 layer wait") && Contains("1000 B of feature maps"));
+  CHECK_THAT(f.what, Contains("1 layer waits for DRAM") && Contains("1000 B of feature maps"));
   CHECK_THAT(f.worst.at(0), Contains("0 big (CONV_2D)"));
   CHECK_THAT(tools::explanation_text(e, 10), Contains("4.00 times as fast at most") && Contains("83.3 % of the latency"));
 }
@@ -115,8 +115,8 @@ TEST_CASE("layers that wait for nothing in particular, and the MAC array, have t
   CHECK(waits.takes == 5000);
   CHECK(waits.saves == (1800 - 900) * 5);  // all that is computed remains
   const auto& mac = finding(e.time, "compute");
-  CHECK(mac.saves == (1800 - 1000) * 5);
-  CHECK(mac.what_ifs.at(0).saves == (1800 - 1400) * 5);
+  CHECK(mac.saves == (1800 - 300) * 5);                    // the SRAM remains
+  CHECK(mac.what_ifs.at(0).saves == (1800 - 450) * 5);     // half of the computing
 }
 
 TEST_CASE("what changed between two reports is said with its cause, the largest first") {
@@ -155,8 +155,11 @@ TEST_CASE("real runs: the cause that was put in is found, and no change gains mo
   TempFolder folder;
   const std::string model = folder.file("kws.tflite");
   REQUIRE(run_deputy({"network", "ds_cnn", "-o", model}).exit_code == 0);
+  // One program on several SoCs: another SoC would give the compiler other choices.
+  const std::string program = folder.file("kws.dexe");
+  REQUIRE(run_deputy({"compile", model, "--effort", "fast", "-o", program, "--set", "dram.model=fixed", "--set", "sram.bytes=24576", "--set", "dram.fixed_mb_per_s=100"}).exit_code == 0);
   const auto run = [&](const std::string& name, std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"run", model, "--timing-only", "--effort", "fast", "--quiet", "--report", folder.file(name)};
+    std::vector<std::string> arguments = {"run", more[0] == "--engine" ? model : program, "--timing-only", "--quiet", "--report", folder.file(name)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto r = run_deputy(arguments);
     INFO(r.err);
@@ -175,7 +178,7 @@ TEST_CASE("real runs: the cause that was put in is found, and no change gains mo
   const auto twice = run("twice.json", with("200")), fast = run("fast.json", with("100000"));
   CHECK(twice.latency_ns >= slow.latency_ns - explained.time[0].what_ifs.at(0).saves);
   CHECK(fast.latency_ns >= slow.latency_ns - explained.time[0].saves);
-  CHECK(fast.latency_ns < slow.latency_ns / 2);  // and it is worth something
+  CHECK(fast.latency_ns < 0.7 * slow.latency_ns);  // and it is worth something
   CHECK(slow.npu_ns() + slow.cpu_ns() + slow.runtime_ns() == Approx(slow.latency_ns));
 
   const auto changed = tools::compare_reports(slow, twice);

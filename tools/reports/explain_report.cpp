@@ -33,15 +33,14 @@ std::vector<std::string> worst(const ReportFile& r, Layers layers) {
   return out;
 }
 
-// What can be gained of the NPU's time when `layers` alone get faster: they still compute for `computing` of the cycles that they do
-// (1, unless it is the computing that changes), the others take what they take, and all work together takes as long as `bounds` says.
-double saves(const ReportFile& r, const Layers& layers, const Bounds& bounds, double computing) {
-  double rest = r.npu_busy_cycles;
-  for (const std::size_t i : layers) {
-    const ReportedLayer& l = r.layers[i];
-    rest -= l.own_cycles - std::min(l.own_cycles, l.bounds.compute * computing);
-  }
-  const double least = std::max({rest, bounds.cycles(), 0.0});
+// What can be gained of the NPU's time when something changes that leaves `computing` of the cycles that each layer computes (1, unless
+// it is the computing that changes) and `bounds` of all work together. Any layer may get faster: those that are held up by something
+// else wait for the changed resource, too, now and then. What a layer computes is part of its own time, so it stays.
+double saves(const ReportFile& r, const Bounds& bounds, double computing) {
+  double least = bounds.cycles(), computes = 0;
+  for (const ReportedLayer& l : r.layers)
+    if (!l.on_host()) computes += std::min(l.own_cycles, l.bounds.compute * computing);
+  least = std::max(least, computes);
   return r.ns_of_npu(std::max(0.0, r.npu_busy_cycles - least));
 }
 
@@ -54,15 +53,15 @@ struct Resource {
   const char* advice;
 };
 constexpr Resource kResources[] = {
-    {"dram", "DRAM", &Bounds::dram, "wait for DRAM",
+    {"dram", "DRAM", &Bounds::dram, " for DRAM",
      "raise its bandwidth (dram.*, noc.width_bytes), keep more in SRAM (sram.bytes), compress weights, or make the layers smaller"},
-    {"sram", "SRAM", &Bounds::sram, "wait for the SRAM", "raise its bandwidth (sram.width_bytes, noc.width_bytes, noc.clock_mhz)"},
-    {"compute", "compute", &Bounds::compute, "wait for the MAC array",
+    {"sram", "SRAM", &Bounds::sram, " for the SRAM", "raise its bandwidth (sram.width_bytes, noc.width_bytes, noc.clock_mhz)"},
+    {"compute", "compute", &Bounds::compute, " for the MAC array",
      "give it more lanes (npu.mac.oc_lanes, ic_lanes, pixels) or a faster clock (npu.clock_mhz)"},
-    {"vector", "vector", &Bounds::compute, "wait for the vector units",
+    {"vector", "vector", &Bounds::compute, " for the vector units",
      "give them more lanes (npu.vec.out_lanes, ew_lanes, pool_lanes) or a faster clock (npu.clock_mhz)"},
-    {"scratchpad", "scratchpad", &Bounds::scratchpad, "wait for the scratchpad", "give it more ports or width (npu.spm.*)"},
-    {"decoder", "decoder", &Bounds::decoder, "wait for the weight decoder", "give it more lanes (npu.wdec.bytes_per_cycle)"},
+    {"scratchpad", "scratchpad", &Bounds::scratchpad, " for the scratchpad", "give it more ports or width (npu.spm.*)"},
+    {"decoder", "decoder", &Bounds::decoder, " for the weight decoder", "give it more lanes (npu.wdec.bytes_per_cycle)"},
 };
 
 std::string utilisation_text(const ReportFile& r) {
@@ -80,11 +79,11 @@ void resource(const ReportFile& r, const Resource& what, Explanation& out) {
   const auto with = [&](double part) {  // of the resource's cycles are left
     Bounds b = r.bounds;
     b.*what.cycles *= part;
-    return saves(r, layers, b, computing ? part : 1);
+    return saves(r, b, computing ? part : 1);
   };
   f.saves = with(0);
   f.what_ifs.push_back({"that twice as fast", with(0.5)});
-  f.what = fmt::format("{} layer{} {}", layers.size(), layers.size() == 1 ? "" : "s", what.what);
+  f.what = fmt::format("{}{}", layers.size() == 1 ? "1 layer waits" : fmt::format("{} layers wait", layers.size()), what.what);
   if (f.id == "dram") {
     f.what += fmt::format(": the NPU moves {} of weights and {} of feature maps there, {:.3g} bytes a cycle at most",
                           human_bytes(r.dram_weight_bytes), human_bytes(r.dram_map_bytes), r.target.dram_bytes_per_cycle);
@@ -92,7 +91,7 @@ void resource(const ReportFile& r, const Resource& what, Explanation& out) {
       Bounds b = r.bounds;
       b.dram -= r.dram_map_bytes / r.target.dram_bytes_per_cycle, b.sram += r.dram_map_bytes / r.target.sram_bytes_per_cycle;
       f.what_ifs.push_back({fmt::format("SRAM for all feature maps (it has {}, {} of them used)", human_bytes(r.target.sram_bytes), human_bytes(r.target.sram_used_bytes)),
-                            saves(r, layers, b, 1)});
+                            saves(r, b, 1)});
     }
   } else if (f.id == "compute") {
     f.what += utilisation_text(r);
@@ -109,9 +108,9 @@ void latency(const ReportFile& r, Explanation& out) {
   for (std::size_t i = 0; i < r.layers.size(); ++i)
     if (r.layers[i].bound == "latency") layers.push_back(i), bound += r.layers[i].bounds.cycles();
   if (layers.empty()) return;
-  Finding f{"latency", time_of(r, layers), saves(r, layers, r.bounds, 1),
-            fmt::format("{} layer{} mostly wait for something to begin: no resource is busy half of their time ({} of {} cycles)", layers.size(),
-                        layers.size() == 1 ? "" : "s", static_cast<std::uint64_t>(bound), static_cast<std::uint64_t>(time_of(r, layers) * r.target.npu_mhz / 1000)),
+  Finding f{"latency", time_of(r, layers), saves(r, r.bounds, 1),
+            fmt::format("{} mostly for something to begin: no resource is busy half of the time ({} of {} cycles)",
+                        layers.size() == 1 ? "1 layer waits" : fmt::format("{} layers wait", layers.size()), static_cast<std::uint64_t>(bound), static_cast<std::uint64_t>(time_of(r, layers) * r.target.npu_mhz / 1000)),
             "they are too small for their start-up: fuse or merge them, compile with --effort full, or lower the memories' latency (noc.latency, sram.latency)",
             {}, worst(r, layers)};
   out.time.push_back(std::move(f));
