@@ -1,4 +1,5 @@
 // node measure_quantisation.js FOLDER DEPUTY WORK SHARED
+// VARIANTS="default;mixed" and FORMATS="onnx" in the environment take a part of the table.
 // FOLDER holds node_modules, WORK the samples and gets the models, SHARED the golden data (networks trained by others;
 // left out where absent).
 'use strict';
@@ -72,6 +73,11 @@ function measureSizes(deputy, work, shared) {
   return rows;
 }
 
+function wanted(variable, name) {
+  const list = process.env[variable];
+  return !list || list.split(';').includes(name);
+}
+
 async function main([folder, deputy, work, shared]) {
   const samples = (name) => path.join(work, 'samples', name);
   const networks = [
@@ -89,7 +95,9 @@ async function main([folder, deputy, work, shared]) {
     const inputs = floats(samples(`${net.data}_x.npy`));
     const labels = [...new BigInt64Array(npy.read(samples(`${net.data}_y.npy`)).data.slice().buffer)].map(Number);
     for (const [variant, options] of VARIANTS) {
+      if (!wanted('VARIANTS', variant)) continue;
       for (const format of options.includes('--mixed') ? ['tflite'] : ['onnx', 'tflite']) {
+        if (!options.includes('--mixed') && !wanted('FORMATS', format)) continue;
         const out = path.join(work, `${net.name}-${variant}.${format}`.replace(/[', ]+/g, '_'));
         const report = JSON.parse(execFileSync(deputy, [
           'quantize', net.model, '--calib', samples(`${net.data}_calib.npy`), '-o', out, '--eval', samples(`${net.data}_x.npy`),
