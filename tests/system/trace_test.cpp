@@ -70,11 +70,10 @@ std::uint64_t number(const UnknownFieldSet& message, int field) {
   const UnknownField* f = find(message, field);
   return f ? f->varint() : 0;
 }
-UnknownFieldSet message(const UnknownField& field) {
-  UnknownFieldSet out;
-  REQUIRE(out.ParseFromString(field.length_delimited()));
-  return out;
-}
+struct Message : UnknownFieldSet {  // a set cannot be copied
+  explicit Message(const UnknownField& field) { REQUIRE(ParseFromString(field.length_delimited())); }
+};
+Message message(const UnknownField& field) { return Message(field); }
 
 }  // namespace
 
@@ -162,15 +161,15 @@ TEST_CASE(
   std::set<std::uint64_t> from_jobs, instants;
   for (int i = 0; i < file.field_count(); ++i) {
     REQUIRE(file.field(i).number() == 1);
-    const UnknownFieldSet packet = message(file.field(i));
+    const auto packet = message(file.field(i));
     CHECK(number(packet, 10) == 1);
     CHECK(number(packet, 13) == (i == 0 ? 1 : 2));
     if (const auto* d = find(packet, 60))
       tracks[number(message(*d), 1)] = find(message(*d), 2)->length_delimited();
     if (const auto* fresh = find(packet, 12)) {
-      const UnknownFieldSet interned = message(*fresh);
+      const auto interned = message(*fresh);
       for (int k = 0; k < interned.field_count(); ++k) {
-        const UnknownFieldSet entry = message(interned.field(k));
+        const auto entry = message(interned.field(k));
         auto& into = interned.field(k).number() == 2 ? names : notes;
         if (interned.field(k).number() != 29)
           into[number(entry, 1)] = find(entry, 2)->length_delimited();
@@ -178,7 +177,7 @@ TEST_CASE(
     }
     const auto* e = find(packet, 11);
     if (!e) continue;
-    const UnknownFieldSet event = message(*e);
+    const auto event = message(*e);
     const std::uint64_t uuid = number(event, 11), type = number(event, 9);
     REQUIRE(tracks.contains(uuid));
     const auto* flow = find(event, 47);
@@ -193,7 +192,7 @@ TEST_CASE(
     std::map<std::string, std::uint64_t> values;
     for (int k = 0; k < event.field_count(); ++k)
       if (event.field(k).number() == 4) {
-        const UnknownFieldSet note = message(event.field(k));
+        const auto note = message(event.field(k));
         REQUIRE(notes.contains(number(note, 1)));
         values[notes[number(note, 1)]] = number(note, 3);
       }
