@@ -11,7 +11,7 @@ export const kMostBytes = 5e6;
 
 export const launch = () =>
   chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    timeout: 120000, executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox'],
   });
 
@@ -29,7 +29,7 @@ export async function open(browser, file, scheme = 'light') {
     colorScheme: scheme,
     offline: true,
   });
-  context.setDefaultTimeout(90000);
+  context.setDefaultTimeout(120000);
   const page = await context.newPage();
   const errors = [];
   const requests = [];
@@ -46,7 +46,7 @@ export async function open(browser, file, scheme = 'light') {
   await page.goto(pathToFileURL(file).href);
   await page
     .waitForFunction(() => document.documentElement.dataset.ready === 'true', null, {
-      timeout: 60000,
+      timeout: 120000,
     })
     .catch((error) => {
       throw new Error(`${error.message}; the page said: ${errors.join('\n')}`);

@@ -101,7 +101,7 @@ export function figure({ label, caption, height, option }) {
       };
       const near = new IntersectionObserver(
         (seen) => seen.some((one) => one.isIntersecting) && draw(),
-        { rootMargin: '300px' },
+        { rootMargin: '50px' },
       );
       near.observe(element);
       window.addEventListener('beforeprint', draw);
