@@ -63,22 +63,39 @@ tools::SimulateOptions on(Target target, tools::SimulateOptions options) {
   return options;
 }
 
-// Convolution, resizing, convolution.
+// Convolution, resizing, convolution: NPU, DSP, NPU.
 delegate::Graph chain() {
-  workloads::Builder b("chain", 5);
-  const auto x = b.input({1, 12, 12, 8}, -1, 1);
-  const auto a = b.conv("a", x, 16, workloads::square(3, 1, arch::Activation::kRelu));
-  delegate::Graph g = b.finish({a});
-  delegate::Graph r =
+  workloads::Builder first("chain", 5), second("rest", 6);
+  const auto x = first.input({1, 12, 12, 8}, -1, 1), z = second.input({1, 24, 24, 16}, -1, 1);
+  const auto a = first.conv("a", x, 16, workloads::square(3, 1, arch::Activation::kRelu)),
+             c = second.conv("c", z, 8, workloads::square(3, 1, arch::Activation::kNone));
+  delegate::Graph g = first.finish({a}), rest = second.finish({c});
+  const auto quant = g.tensor(a).desc.quant;
+  const auto add = [&](const delegate::Tensor& t) {
+    g.tensors.push_back(t);
+    return static_cast<delegate::TensorId>(g.tensors.size()) - 1;
+  };
+  const delegate::Graph r =
       one(arch::OpKind::RESIZE_BILINEAR, {1, 12, 12, 16}, {1, 24, 24, 16}, DType::kInt8);
-  // Behind it: the same map, larger.
-  const auto base = static_cast<delegate::TensorId>(g.tensors.size());
-  r.tensors[0].desc.quant = r.tensors[2].desc.quant = g.tensor(a).desc.quant;
-  g.tensors.push_back(r.tensors[1]), g.tensors.push_back(r.tensors[2]);
-  delegate::Op op = r.ops[0];
-  op.inputs = {a, base}, op.outputs = {base + 1};
-  g.ops.push_back(op);
-  g.outputs = {base + 1};
+  delegate::Op resize = r.ops[0];
+  resize.inputs = {a, add(r.tensors[1])}, resize.outputs = {add(r.tensors[2])};
+  g.tensor(resize.outputs[0]).desc.quant = quant;
+  g.tensor(resize.outputs[0]).desc.name = "larger";
+  g.ops.push_back(resize);
+  // The second one reads what the resizing wrote: its biases count in that one's steps.
+  delegate::Op conv = rest.ops[0];
+  const float ratio = quant.scale[0] / rest.tensor(z).desc.quant.scale[0];
+  conv.inputs[0] = resize.outputs[0];
+  for (std::size_t i = 1; i < conv.inputs.size(); ++i) {
+    delegate::Tensor t = rest.tensor(conv.inputs[i]);
+    if (i == 2)
+      for (float& scale : t.desc.quant.scale) scale *= ratio;
+    t.desc.name += "2";
+    conv.inputs[i] = add(t);
+  }
+  conv.outputs = {add(rest.tensor(c))};
+  g.ops.push_back(conv);
+  g.outputs = conv.outputs;
   return g;
 }
 
@@ -143,14 +160,41 @@ TEST_CASE("a network runs on NPU and DSP in turn, on maps where they are") {
   CHECK(mixed.outputs == run(graph, cpu).outputs);
   CHECK(mixed.executable.ops[0].on_npu);
   CHECK(mixed.executable.on_dsp(1));
-  CHECK(mixed.soc.dsp_jobs.size() == 1);
+  REQUIRE(mixed.soc.dsp_jobs.size() == 1);
+  REQUIRE(mixed.soc.npu_jobs.size() == 2);
   // The DSP loads what the NPU stored, and nobody copies it.
   CHECK(mixed.soc.dsp_jobs[0].loaded_bytes >= 12 * 12 * 16);
   CHECK(mixed.soc.dsp_jobs[0].stored_bytes == 24 * 24 * 16);
-  // And it begins without the host: sooner than an interrupt is taken.
-  REQUIRE(mixed.soc.npu_jobs.size() >= 1);
-  const std::uint64_t handed_over = mixed.soc.dsp_jobs[0].start_ps - mixed.soc.npu_jobs[0].end_ps;
-  CHECK(handed_over < 1'000'000);
+  // Each begins without the host: sooner than an interrupt is taken.
+  CHECK(mixed.soc.dsp_jobs[0].start_ps - mixed.soc.npu_jobs[0].end_ps < 1'000'000);
+  CHECK(mixed.soc.npu_jobs[1].start_ps - mixed.soc.dsp_jobs[0].end_ps < 1'000'000);
+}
+
+TEST_CASE("when one of a chain fails, what waits for it is withdrawn, and the bytes are the same") {
+  const auto graph = chain();
+  auto options = simulate_options();
+  options.fallback = true;
+  const auto good = run(graph, options);
+  REQUIRE(good.executable.on_dsp(1));
+  for (const char* target : {"npu", "dsp", "npu.queue", "dsp.queue"})
+    for (const char* kind : {"engine_hang", "engine_fault", "lost_signal", "lost_interrupt"})
+      for (const std::int64_t nth : {1, 2, 3})
+        for (const std::int64_t repeat : {1, 0}) {
+          const bool queue = std::string(target).ends_with("queue");
+          if (queue != std::string(kind).starts_with("lost")) continue;
+          INFO(kind << " at " << target << ", the " << nth << ". time"
+                    << (repeat ? "" : " and ever after"));
+          sim::Fault f;
+          f.kind = kind, f.target = target, f.nth = nth, f.repeat = repeat;
+          auto faulty = options;
+          faulty.faults = {{f}}, faulty.recovery = RecoveryPolicy::full();
+          const auto s = run(graph, faulty);
+          CHECK(s.outputs == good.outputs);
+          CHECK(s.inference.end_ps - s.inference.start_ps <= s.bound_ps);
+          if (repeat || queue || nth > 1) continue;
+          CHECK(s.inference.off_dsp.empty() == (f.target != "dsp"));
+          CHECK(s.inference.degraded.empty() == (f.target != "npu"));
+        }
 }
 
 TEST_CASE("what the DSP cannot do any more the CPU does, to the same bytes") {

@@ -113,6 +113,16 @@ TEST_CASE("power follows clock, voltage and duty cycle") {
   CHECK(rare.soc_mw < base.soc_mw);  // the host wakes up less often
   CHECK(big.battery_hours == Approx(2 * base.battery_hours));
   CHECK(base.battery_hours == Approx(base.battery_mwh / base.total_mw()));
+  // Twice the frames in the same time: twice the work of DSP and NPU a second, the leakage as before.
+  const StreamReport busy =
+      power({"source.seconds=12", "source.speedup=2"}, {"sensor.mb_per_s=0.00294"});
+  CHECK(busy.lost_samples == 0);
+  const auto mw = [](const StreamReport& r, std::size_t stage) {
+    return r.stages[stage].energy_uj * 1e-3 / r.stream_s;
+  };
+  for (const std::size_t stage : {1, 2}) CHECK(mw(busy, stage) == Approx(2 * mw(base, stage)).epsilon(0.1));
+  CHECK(mw(busy, 4) == Approx(mw(base, 4)).epsilon(0.1));
+  CHECK(busy.soc_mw > base.soc_mw);
   double stages = 0;
   for (const StreamStage& s : base.stages) stages += s.energy_uj;
   CHECK(stages * 1e-3 / base.stream_s == Approx(base.soc_mw).epsilon(0.02));
