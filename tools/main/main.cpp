@@ -34,9 +34,9 @@ void add_compile_options(CLI::App* command, CommonOptions& options) {
   command->add_option("--engine", options.engine, "where operators go: auto, npu (all it can take) or cpu")
       ->check(CLI::IsMember(words_of("engine")))
       ->capture_default_str();
-  command->add_option("--force", options.force, "put operators on one engine: SOFTMAX=cpu, '#12=npu' or output/name*=cpu (repeatable)")
+  command->add_option("--force", options.force, "put operators on one engine (cpu, npu, dsp): SOFTMAX=cpu, '#12=npu' or output/name*=cpu (repeatable)")
       ->group("Placement");
-  command->add_option("--deny", options.deny, "keep operators off the NPU, or off the CPU with NAME=cpu (repeatable)")
+  command->add_option("--deny", options.deny, "keep operators off the NPU, or off another engine with NAME=cpu or NAME=dsp (repeatable)")
       ->group("Placement");
   command->add_option("--quirks", options.quirks, "file of known faults of certain hardware, firmware or drivers (repeatable; docs/quirks.md)")
       ->group("Placement");
