@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "arch/numerics.h"
 #include "arch/softmax.h"
 #include "dsp_kernels/data.h"
 
@@ -96,6 +97,66 @@ void add_resize_map(Source& source, Cases& cases, std::int64_t from, std::int64_
   cases.push_back(std::move(c));
 }
 
+void add_conv_map(Source& source, Cases& cases, std::size_t channels, std::size_t height,
+                  std::size_t width, Numerics mode) {
+  constexpr std::uint32_t kIn = 0x2000, kWeights = 0x8000, kParameters = 0x1000, kOut = 0x10000;
+  constexpr std::size_t kOutputs = 32;
+  const std::size_t in_width = width + 2, taps = 9 * channels;
+  auto map = source.fill<std::int8_t>((height + 2) * in_width * channels);
+  const auto w = source.fill<std::int8_t>(kOutputs * taps);  // OHWI
+  const auto bias = source.bounded<std::int32_t>(kOutputs, 50000);
+  std::vector<arch::Requant> requant;
+  for (std::size_t o = 0; o < kOutputs; ++o)
+    requant.push_back({static_cast<std::int32_t>((1u << 30) + source.below(1u << 30)),
+                       o ? -static_cast<std::int32_t>(source.below(12)) : 0});
+  std::vector<std::int32_t> parameters(bias);
+  for (const auto& r : requant) parameters.push_back(r.multiplier);
+  for (const auto& r : requant)
+    parameters.push_back(mode == Numerics::kTflite ? -r.shift : 31 - r.shift);
+  for (const auto& r : requant) parameters.push_back(r.shift ? -1 : 0);
+  const std::int32_t zero = static_cast<std::int32_t>(source.below(256)) - 128, low = -100,
+                     high = 90;
+  std::vector<std::int8_t> y, packed;
+  for (std::size_t py = 0; py < height; ++py)
+    for (std::size_t px = 0; px < width; ++px)
+      for (std::size_t o = 0; o < kOutputs; ++o) {
+        std::int32_t sum = bias[o];
+        for (std::size_t ky = 0; ky < 3; ++ky)
+          for (std::size_t kx = 0; kx < 3; ++kx)
+            for (std::size_t c = 0; c < channels; ++c)
+              sum += std::int32_t{map[((py + ky) * in_width + px + kx) * channels + c]} *
+                     w[o * taps + (ky * 3 + kx) * channels + c];
+        y.push_back(static_cast<std::int8_t>(arch::clamp_i32(
+            std::int64_t{arch::requantize(sum, requant[o], mode)} + zero, low, high)));
+      }
+  for (std::size_t k = 0; k < taps; k += 4)
+    for (std::size_t o = 0; o < kOutputs; ++o)
+      for (std::size_t i = 0; i < 4; ++i) packed.push_back(w[o * taps + k + i]);
+  KernelCase c{.kernel = "conv_map",
+               .what = "3x3, " + std::to_string(channels) + " to 32 channels, " +
+                       std::to_string(height) + "x" + std::to_string(width) +
+                       (mode == Numerics::kTflite ? ", rounded twice" : ", rounded once"),
+               .parameters = {{"CHANNELS", channels}, {"DOUBLE", mode == Numerics::kTflite}}};
+  map.resize(map.size() + 128);
+  c.inputs = {memory(kIn, map), memory(kWeights, packed), memory(kParameters, parameters)};
+  c.expected = {memory(kOut, y)};
+  const auto word = [](auto v) { return static_cast<std::uint32_t>(v); };
+  c.arguments = {kIn,
+                 kWeights,
+                 kOut,
+                 word(width / 4),
+                 kParameters,
+                 word(zero),
+                 word(in_width * channels),
+                 word(height),
+                 word(low),
+                 word(high)};
+  c.outputs = static_cast<std::int64_t>(height * width), c.unit = "pixel";
+  c.bound = static_cast<std::int64_t>(height * width * taps / 4);
+  c.bound_by = "a multiplication for 128 weights and pixel";
+  cases.push_back(std::move(c));
+}
+
 }  // namespace
 
 void add_exact_layer_cases(Source& source, Cases& cases) {
@@ -103,6 +164,9 @@ void add_exact_layer_cases(Source& source, Cases& cases) {
   add_softmax_rows(source, cases, 128, 8, false);
   add_softmax_rows(source, cases, 1001, 1, true);
   add_softmax_rows(source, cases, 4095, 1, false);
+  add_conv_map(source, cases, 16, 4, 16, Numerics::kTflite);
+  add_conv_map(source, cases, 8, 3, 8, Numerics::kSingle);
+  add_conv_map(source, cases, 40, 2, 4, Numerics::kTflite);
   add_resize_map<std::int8_t>(source, cases, 7, 14, 8, true);
   add_resize_map<std::int8_t>(source, cases, 16, 11, 3, false);
   add_resize_map<std::uint8_t>(source, cases, 12, 24, 16, true);

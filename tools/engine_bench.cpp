@@ -113,7 +113,7 @@ CpuWork cpu_work(const dsp_kernels::KernelCase& c) {
   if (k.starts_with("fft")) return {2 * std::log2(points), 3 * std::log2(points), 0};
   if (k == "mfcc") return {param("BINS", 128) * 34 + 1024, 32, 32};
   if (k == "matvec") return {param("COLUMNS", 128), 2, 0};
-  if (k == "conv") return {9 * 32 * param("CHANNELS", 16), 64, 0};
+  if (k == "conv" || k == "conv_map") return {9 * 32 * param("CHANNELS", 16), 64, 0};
   if (k.starts_with("softmax")) return {1, 2, 1};
   if (k == "layernorm") return {2, 3, 0};
   if (k == "resize" || k == "resize_map" || k == "shrink") return {3, 4, 0};

@@ -73,7 +73,8 @@ base::Status DspJobs::finish(const Graph& graph, const CompileOptions& options,
           c.arguments = static_cast<std::uint8_t>(m.arguments.size());
           std::ranges::copy(m.arguments, c.argument);
       }
-      c.tcm = m.tcm;
+      c.tcm = m.tcm, c.rows = m.rows, c.memory_stride = m.memory_stride,
+      c.tcm_stride = m.tcm_stride;
       commands.push_back(c);
     }
     arch::DspJob job;

@@ -10,6 +10,8 @@
 #include "arch/dsp_job.h"
 #include "arch/softmax.h"
 #include "delegate/codegen/window.h"
+#include "delegate/dsp/dsp_conv.h"
+#include "delegate/dsp/plan_tools.h"
 #include "delegate/partition/engine_cost.h"
 
 namespace deputy::delegate {
@@ -17,18 +19,7 @@ namespace {
 
 using arch::OpKind;
 
-constexpr std::int64_t kVector = 128;
 constexpr std::int64_t kMostRow = 4095;  // softmax_rows: the sum of more might not fit 32 bits
-constexpr std::int64_t kMostBands = 20;  // a job has 63 commands
-
-std::int64_t up(std::int64_t bytes) { return (bytes + kVector - 1) / kVector * kVector; }
-std::uint32_t u32(std::int64_t v) { return static_cast<std::uint32_t>(v); }
-
-template <class T>
-void append(std::vector<std::uint8_t>& to, const std::vector<T>& values) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
-  to.insert(to.end(), bytes, bytes + values.size() * sizeof(T));
-}
 
 // Cycles of the kernels, set-up and halt included, as measured on the model
 // (tests/stream/engines_test.cpp holds them to it). A gather of 32 exponentials meets about three
@@ -205,6 +196,8 @@ std::optional<std::string> dsp_refusal(const Graph& graph, const Op& op,
   switch (op.kind) {
     case OpKind::SOFTMAX:
       return softmax_refusal(graph, op, options);
+    case OpKind::CONV_2D:
+      return conv_refusal(graph, op, options);
     case OpKind::RESIZE_BILINEAR:
     case OpKind::RESIZE_NEAREST_NEIGHBOR:
       return resize_refusal(graph, op, options);
@@ -214,8 +207,14 @@ std::optional<std::string> dsp_refusal(const Graph& graph, const Op& op,
 }
 
 DspPlan plan_dsp(const Graph& graph, const Op& op, const CompileOptions& options) {
-  return op.kind == OpKind::SOFTMAX ? plan_softmax(graph, op, options)
-                                    : plan_resize(graph, op, options);
+  switch (op.kind) {
+    case OpKind::SOFTMAX:
+      return plan_softmax(graph, op, options);
+    case OpKind::CONV_2D:
+      return plan_conv(graph, op, options);
+    default:
+      return plan_resize(graph, op, options);
+  }
 }
 
 Cost dsp_cost(const Graph& graph, const Op& op, const CompileOptions& options) {
@@ -230,10 +229,12 @@ Cost dsp_cost(const Graph& graph, const Op& op, const CompileOptions& options) {
            latency * npu_period;
   };
   const double table = static_cast<double>(plan.table.size());
+  std::uint64_t transactions = 0;  // rows follow each other
+  for (const DspMove& move : plan.moves) transactions += move.rows;
   double sum = moving(list, m.dram_bytes_per_cycle, m.dram_latency_cycles) +
                moving(table, m.dram_bytes_per_cycle, m.dram_latency_cycles) +
                moving(static_cast<double>(plan.moved_bytes) - table, m.sram_bytes_per_cycle, 0) +
-               static_cast<double>(plan.moves.size()) * m.sram_latency_cycles * npu_period;
+               static_cast<double>(transactions) * m.sram_latency_cycles * npu_period;
   sum += static_cast<double>(plan.cycles) * period;
   return static_cast<Cost>(std::llround(sum)) + npu_launch_cost(options);
 }

@@ -20,6 +20,7 @@ struct DspMove {
   What what = What::kRun;
   std::uint32_t offset = 0, tcm = 0, bytes = 0;  ///< from the table's, input's or output's begin
   std::vector<std::uint32_t> arguments;          ///< kRun
+  std::uint32_t rows = 1, memory_stride = 0, tcm_stride = 0;  ///< `bytes` is one row's
 };
 
 /// A job: tables and parts of the operator's first input to the data memory, the kernel, its

@@ -63,6 +63,15 @@ tools::SimulateOptions on(Target target, tools::SimulateOptions options) {
   return options;
 }
 
+delegate::Graph conv(const Shape& in, int outputs, arch::Activation activation,
+                     arch::Padding padding) {
+  workloads::Builder b("conv", 9);
+  workloads::Window window = workloads::square(3, 1, activation);
+  window.padding = padding;
+  const auto x = b.input(in, -1, 2);
+  return b.finish({b.conv("y", x, outputs, window)});
+}
+
 // Convolution, resizing, convolution: NPU, DSP, NPU.
 delegate::Graph chain() {
   workloads::Builder first("chain", 5), second("rest", 6);
@@ -105,7 +114,7 @@ TEST_CASE("operators on the DSP give the CPU's bytes, in the cycles that the com
   arch::OpAttrs centres, corners;
   centres.half_pixel_centers = true, corners.align_corners = true;
   using enum arch::OpKind;
-  const std::vector<delegate::Graph> graphs = {
+  std::vector<delegate::Graph> graphs = {
       one(SOFTMAX, {1, 1}, {1, 1}, DType::kInt8),
       one(SOFTMAX, {3, 10}, {3, 10}, DType::kInt8),
       one(SOFTMAX, {2, 7, 33}, {2, 7, 33}, DType::kUint8),
@@ -116,6 +125,11 @@ TEST_CASE("operators on the DSP give the CPU's bytes, in the cycles that the com
       one(RESIZE_BILINEAR, {1, 9, 9, 4}, {1, 5, 20, 4}, DType::kUint8, corners),
       one(RESIZE_NEAREST_NEIGHBOR, {1, 6, 6, 5}, {1, 13, 3, 5}, DType::kInt8, centres),
       one(RESIZE_NEAREST_NEIGHBOR, {1, 6, 6, 5}, {1, 13, 3, 5}, DType::kUint8, corners)};
+  using enum arch::Activation;
+  graphs.push_back(conv({1, 9, 12, 16}, 32, kNone, arch::Padding::kSame));
+  graphs.push_back(conv({1, 6, 4, 40}, 64, kRelu, arch::Padding::kSame));
+  graphs.push_back(conv({1, 3, 6, 8}, 32, kRelu6, arch::Padding::kValid));
+  graphs.push_back(conv({1, 24, 24, 4}, 96, kRelu, arch::Padding::kSame));
   for (const Numerics numerics : {Numerics::kTflite, Numerics::kSingle})
     for (const delegate::Graph& graph : graphs) {
       INFO(arch::op_name(graph.ops[0].kind)
