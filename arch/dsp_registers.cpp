@@ -32,8 +32,6 @@ std::string_view dsp_error_text(DspError error) {
       return "parity error in the command list";
     case DspError::kInternal:
       return "the engine's own checks failed";
-    case DspError::kNoValues:
-      return "the model runs without values, which programs need";
   }
   return "unknown error";
 }

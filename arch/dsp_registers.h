@@ -51,7 +51,6 @@ enum class DspError : std::uint8_t {
   kProgram = 7,       ///< the program faulted: ERR_INFO[7:0]
   kParity = 8,        ///< a word of the list arrived with wrong parity
   kInternal = 9,      ///< the engine's own checks failed
-  kNoValues = 10,     ///< the model runs without values, which programs need
 };
 std::string_view dsp_error_text(DspError error);
 

@@ -17,13 +17,12 @@ namespace {
 std::uint64_t now_ps() { return sim::to_ps(sc_time_stamp()); }
 }  // namespace
 
-Dsp::Dsp(sc_core::sc_module_name name, const arch::DspConfig& config, bool functional,
+Dsp::Dsp(sc_core::sc_module_name name, const arch::DspConfig& config,
          std::function<void(bool)> irq)
     : sc_module(name),
       registers("registers"),
       bus("dsp.dma", config.dma.outstanding),
       config_(config),
-      functional_(functional),
       irq_(std::move(irq)),
       file_(arch::dsp_registers()),
       core_(config),
@@ -231,7 +230,6 @@ Dsp::Failure Dsp::inject() {
 }
 
 Dsp::Failure Dsp::fetch(std::vector<std::uint32_t>& words) {
-  if (!functional_) return {DspError::kNoValues, 0, list_};
   if (list_bytes_ == 0 || list_bytes_ % arch::kDspCommandBytes != 0 ||
       list_bytes_ > arch::kDspMostCommands * arch::kDspCommandBytes)
     return {DspError::kBadList, 0, list_};

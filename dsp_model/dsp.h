@@ -32,10 +32,9 @@ namespace deputy::dsp_model {
 
 class Dsp : public sc_core::sc_module, public sim::JobEngine {
  public:
-  /// `irq` is called with the level of the interrupt line. `functional` false: there are no values,
-  /// and every job ends with DspError::kNoValues.
-  Dsp(sc_core::sc_module_name name, const arch::DspConfig& config, bool functional,
-      std::function<void(bool)> irq);
+  /// `irq` is called with the level of the interrupt line. Where the rest of the SoC leaves out the
+  /// values, programs run on whatever bytes are in memory: a gather's bank conflicts may differ.
+  Dsp(sc_core::sc_module_name name, const arch::DspConfig& config, std::function<void(bool)> irq);
 
   tlm_utils::simple_target_socket<Dsp> registers;
   sim::BusInitiator bus;  ///< "dsp.dma"
@@ -102,7 +101,6 @@ class Dsp : public sc_core::sc_module, public sim::JobEngine {
   void sleep_until(const sc_core::sc_time& until);
 
   arch::DspConfig config_;
-  bool functional_;
   std::function<void(bool)> irq_;
   arch::RegisterFile file_;
   DspCore core_;

@@ -126,7 +126,7 @@ struct Board : sc_core::sc_module {
     initiator("iommu", 1, iommu.walker.socket);
     initiator("sensor", 0, sensor.writer.socket);  // last: the order of those before decides ties
     DEPUTY_CHECK(masters == kBusMasters && translated_masters == kTranslatedMasters, "bounds count other bus masters than there are");
-    if (c.dsp.present) add_dsp(!o.timing_only);
+    if (c.dsp.present) add_dsp();
     npu.on_interrupt(line(arch::IrqLine::kNpu));
     sram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
     dram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
@@ -146,8 +146,8 @@ struct Board : sc_core::sc_module {
     sc_core::sc_spawn([this] { program(); }, "host", &options);
   }
 
-  void add_dsp(bool functional) {
-    dsp.emplace("dsp", config.dsp, functional, line(arch::IrqLine::kDsp));
+  void add_dsp() {
+    dsp.emplace("dsp", config.dsp, line(arch::IrqLine::kDsp));
     dsp_queue.emplace("dsp_queue", "dsp.queue", *dsp, sync, line(arch::IrqLine::kDspQueue));
     peripheral("dsp", dsp->registers);
     peripheral("dsp.queue", dsp_queue->registers);

@@ -211,6 +211,22 @@ TEST_CASE("when one of a chain fails, what waits for it is withdrawn, and the by
         }
 }
 
+TEST_CASE("without values a step on the DSP takes its time all the same") {
+  auto options = on(Target::kDsp, simulate_options());
+  for (const auto& graph :
+       {one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8),
+        conv({1, 9, 12, 16}, 32, arch::Activation::kNone, arch::Padding::kSame)}) {
+    const auto time = [&](bool timing_only) {
+      options.timing_only = timing_only;
+      const base::Result<tools::Simulation> s =
+          timing_only ? tools::simulate(graph, options, {}) : run(graph, options);
+      REQUIRE((s.ok() && s->soc.dsp_jobs.size() == 1));
+      return static_cast<double>(s->soc.dsp_jobs[0].end_ps - s->soc.dsp_jobs[0].start_ps);
+    };
+    CHECK(time(true) == Approx(time(false)).epsilon(0.2));
+  }
+}
+
 TEST_CASE("what the DSP cannot do any more the CPU does, to the same bytes") {
   const auto graph = one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8);
   auto options = on(Target::kDsp, simulate_options());
