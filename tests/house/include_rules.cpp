@@ -57,7 +57,7 @@ const std::vector<LibraryRule> kLibraries = {
     {"nlohmann/", {"tools", "tests", "benchmarks"}},
     {"CLI/", {"tools"}},
     {"nettle/", {"api"}},
-    {"sqlite3.h", {"explore"}},
+    {"sqlite3.h", {"explore", "tests"}},
     {"pagmo/", {"explore"}},
     {"onnx/", {"delegate/import/onnx", "tests"}},
     {"google/protobuf", {"delegate/import/onnx", "tests"}},

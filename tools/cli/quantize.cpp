@@ -26,7 +26,8 @@ using quantize::Bytes;
 
 constexpr std::uint64_t kSaveEvery = 16;     ///< samples
 constexpr std::uint64_t kNoiseSamples = 32;  ///< for the layers' SQNR
-constexpr std::uint64_t kFirstSamples = 16;  ///< for what is chosen by trials
+constexpr std::uint64_t kFirstSamples = 16;  ///< for equalisation
+constexpr std::uint64_t kTrialSamples = 64;  ///< for the method and mixed precision
 
 base::Error usage(const char* where, std::string message, std::string remedy = "") {
   return {base::ErrorKind::kUsage, where, std::move(message), std::move(remedy)};
@@ -245,11 +246,17 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
         DEPUTY_TRY(write_file(state, calibration.save(key)));
     }
   }
+  std::vector<std::vector<Bytes>> spread;  // over all of them: the first may be of one kind
+  if (command.mixed || command.method == "auto")
+    for (std::uint64_t i = 0; i < std::min(count, kTrialSamples); ++i) {
+      DEPUTY_ASSIGN(auto inputs, samples.get(i * count / std::min(count, kTrialSamples)));
+      spread.push_back(std::move(inputs));
+    }
   if (command.method == "auto") {
-    DEPUTY_ASSIGN(options.method, quantize::choose_method(calibration, options, first));
+    DEPUTY_ASSIGN(options.method, quantize::choose_method(calibration, options, spread));
   }
   if (command.mixed) {
-    DEPUTY_ASSIGN(report.mixed, quantize::choose_mixed(calibration, options, budget, first));
+    DEPUTY_ASSIGN(report.mixed, quantize::choose_mixed(calibration, options, budget, spread));
     options.wide = report.mixed->wide;
   }
   DEPUTY_ASSIGN(report.result, quantize::quantise(calibration, options));

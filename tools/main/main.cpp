@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
   quantize_cmd->add_option("--calib", quantize.calib, "samples: .npy files, or folders of them; INPUT=PATH where the model has several inputs")->required();
   quantize_cmd->add_option("-o,--output", quantize.output, "file to write: .onnx (QDQ) or .tflite")->required();
   quantize_cmd->add_option("--max-samples", quantize.max_samples, "calibrate with the first so many only");
-  quantize_cmd->add_option("--method", quantize.method, "how ranges follow from samples; auto: the one that loses least on the first of them")
+  quantize_cmd->add_option("--method", quantize.method, "how ranges follow from samples; auto: the one that loses least on some of them")
       ->check(CLI::IsMember({"auto", "minmax", "average", "percentile", "entropy", "mse"}))
       ->capture_default_str();
   quantize_cmd->add_option("--percentile", quantize.percentile, "for --method percentile: values kept, in percent")->check(CLI::Range(50.0, 100.0))->capture_default_str();
