@@ -45,12 +45,15 @@ void fill_sram_rows(const std::vector<SramMacro>& macros, SocConfig& c) {
   fill("sram_write_byte_pj", c.energy.sram_write_byte_pj, sram.write_byte_pj, sram);
 }
 
+// Of a block that a SoC need not have.
+bool of_dsp(const std::string& row) { return row.starts_with("dsp_"); }
+
 // Energy has no defaults: a row that nobody gave would be zero joules, silently.
-base::Status check_energy(const RowSources& sources) {
+base::Status check_energy(const RowSources& sources, bool dsp) {
   std::vector<base::ParamRow> rows;
   base::list_params("", sim::EnergyTable{}, rows);
   for (const auto& row : rows)
-    if (!sources.count(row.key))
+    if (!sources.count(row.key) && (dsp || !of_dsp(row.key)))
       return base::Error{base::ErrorKind::kConfig, "energy." + row.key, "has no value",
                          "name a table with energy.file (configs/energy) or give the row"};
   return {};
@@ -62,7 +65,7 @@ std::vector<base::ParamRow> with_sources(std::vector<base::ParamRow> rows, const
   for (auto& row : rows) {
     const auto it = row.key.starts_with("energy.") ? sources.find(row.key.substr(7)) : sources.end();
     if (it == sources.end()) {
-      out.push_back(std::move(row));
+      if (!row.key.starts_with("energy.") || !of_dsp(row.key.substr(7))) out.push_back(std::move(row));
       continue;
     }
     out.push_back({row.key + ".value", row.value, row.field});
@@ -237,7 +240,7 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   DEPUTY_TRY(load_points(config, out.operating_points));
   DEPUTY_TRY(config.finish());
   fill_sram_rows(tables.macros, out);
-  DEPUTY_TRY(check_energy(out.energy_sources));
+  DEPUTY_TRY(check_energy(out.energy_sources, out.dsp.present));
   DEPUTY_TRY(check_word(config, "power.rail", out.power.rail, {"soc", "npu"}));
   DEPUTY_TRY(choose_point(config, tables.volts, out));
   DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
