@@ -116,3 +116,9 @@ export async function inked(page, selector) {
       return count;
     });
 }
+
+/** Charts outside the window are drawn when it comes to them, or before printing. */
+export async function drawAll(page) {
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  await page.waitForTimeout(500);
+}

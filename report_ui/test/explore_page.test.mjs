@@ -5,6 +5,7 @@ import {
   assertSmall,
   bring,
   column,
+  drawAll,
   inked,
   launch,
   open,
@@ -47,6 +48,7 @@ test('has no findings of axe, light and dark', async () => {
     assert.deepEqual(await violations(page), [], scheme);
     if (process.env.SHOTS) {
       await page.locator('footer summary').click();
+      await drawAll(page);
       await page.screenshot({
         path: `${process.env.SHOTS}/explore_${scheme}.png`,
         fullPage: scheme === 'light',

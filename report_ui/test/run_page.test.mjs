@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertFits, assertSmall, column, inked, launch, open, violations } from './browser.mjs';
+import { assertFits, assertSmall, column, drawAll, inked, launch, open, violations } from './browser.mjs';
 
 const file = process.env.RUN_HTML;
 let browser;
@@ -54,6 +54,7 @@ async function shots(page) {
   await page.screenshot({ path: `${process.env.SHOTS}/run_dark.png` });
   await page.locator('#theme').click();
   await page.locator('details summary').evaluateAll((all) => all.forEach((one) => one.click()));
+  await drawAll(page);
   await page.screenshot({ path: `${process.env.SHOTS}/run_light.png`, fullPage: true });
 }
 

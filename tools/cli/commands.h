@@ -90,7 +90,7 @@ struct QuantizeCommand {
   std::string model, output;
   std::vector<std::string> calib;     ///< .npy files or folders of them
   std::uint64_t max_samples = 0;      ///< 0: all
-  std::string method = "auto";
+  std::string method = "mse";
   double percentile = 99.99;
   bool per_tensor = false, matrix_per_channel = false, no_bias_correction = false;
   std::string equalise = "auto";

@@ -20,24 +20,23 @@ export function scatter({ data, ok, selection }) {
 
   function series(c) {
     const some = selection.size > 0;
-    const style = (p, colour) => ({
+    // A style of its own costs the library much: only selected points have one.
+    const item = (p, colour) => ({
       value: [p.objectives[x], p.objectives[y]],
       point: p,
-      itemStyle: {
-        color: colour,
-        opacity: !some ? 0.75 : selection.has(p.index) ? 1 : 0.12,
-        borderColor: some && selection.has(p.index) ? c.text : null,
-        borderWidth: some && selection.has(p.index) ? 1 : 0,
-      },
+      ...(selection.has(p.index)
+        ? { itemStyle: { color: colour, opacity: 1, borderColor: c.text, borderWidth: 1 } }
+        : {}),
     });
+    const others = (colour) => ({ color: colour, opacity: some ? 0.12 : 0.75 });
     return [
       {
         id: 'all',
         name: 'dominated',
         type: 'scatter',
         symbolSize: 7,
-        data: ok.filter((p) => !p.front).map((p) => style(p, c.idle)),
-        itemStyle: { color: c.idle },
+        data: ok.filter((p) => !p.front).map((p) => item(p, c.idle)),
+        itemStyle: others(c.idle),
       },
       {
         id: 'front',
@@ -45,8 +44,8 @@ export function scatter({ data, ok, selection }) {
         type: 'scatter',
         symbol: 'diamond',
         symbolSize: 12,
-        data: ok.filter((p) => p.front).map((p) => style(p, c.series[5])),
-        itemStyle: { color: c.series[5] },
+        data: ok.filter((p) => p.front).map((p) => item(p, c.series[5])),
+        itemStyle: others(c.series[5]),
       },
     ];
   }
@@ -101,10 +100,11 @@ export function scatter({ data, ok, selection }) {
       key: 'brush',
       brushOption: { brushType: 'rect', brushMode: 'single' },
     });
+  let pointed = false; // the library draws all again for the brush, so it waits for a pointer
   const redraw = () => {
     if (!chart.instance) return;
     chart.redraw();
-    brushOn();
+    if (pointed) brushOn();
   };
   const lists = [
     [
@@ -141,7 +141,14 @@ export function scatter({ data, ok, selection }) {
     element: h('div', {}, h('div', { class: 'bar' }, lists), chart.figure),
     start: () =>
       chart.start((instance) => {
-        brushOn();
+        chart.element.addEventListener(
+          'pointerenter',
+          () => {
+            pointed = true;
+            brushOn();
+          },
+          { once: true },
+        );
         instance.on('brushEnd', ({ areas }) => {
           if (!areas.length) return selection.set([], 'scatter');
           const [[left, right], [low, high]] = areas[0].coordRange;
