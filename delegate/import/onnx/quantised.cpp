@@ -35,6 +35,10 @@ bool moves(const Node& node) {
     if (node.node.op == op) return true;
   return false;
 }
+/// A file may leave out any operand or result.
+bool has_ends(const Node& node) {
+  return !node.inputs.empty() && node.inputs[0] != kNoValue && !node.outputs.empty() && node.outputs[0] != kNoValue;
+}
 bool is_byte(const Value& value) { return value.desc.dtype == DType::kInt8 || value.desc.dtype == DType::kUint8; }
 
 int add_constant(Model& model, std::string name, DType dtype, Shape shape, std::vector<std::uint8_t> data) {
@@ -86,7 +90,7 @@ std::optional<Twin> moved_twin(Model& model, const OnnxOptions& options, const N
 }  // namespace
 
 std::optional<Quantisation> quantisation_of(const Model& model, const Node& node) {
-  if (node.inputs.size() < 2 || node.inputs[1] == kNoValue) return std::nullopt;
+  if (!has_ends(node) || node.inputs.size() < 2 || node.inputs[1] == kNoValue) return std::nullopt;
   const Value& scale = model.value(node.inputs[1]);
   if (!scale.constant || scale.desc.dtype != DType::kFloat32) return std::nullopt;
   Quantisation out;
@@ -117,12 +121,12 @@ QuantInfo find_quantisation(Model& model, const OnnxOptions& options) {
     if (node.node.op == "QuantizeLinear")
       if (const auto quant = quantisation_of(model, node); quant && !quant->per_channel()) out.integers[node.outputs[0]] = *quant;
   for (const Node& node : model.nodes)
-    if (node.node.op == "DequantizeLinear" && !model.value(node.inputs[0]).constant && is_byte(model.value(node.inputs[0])))
+    if (node.node.op == "DequantizeLinear" && has_ends(node) && !model.value(node.inputs[0]).constant && is_byte(model.value(node.inputs[0])))
       if (const auto quant = quantisation_of(model, node); quant && !quant->per_channel()) out.integers.emplace(node.inputs[0], *quant);
   for (bool changed = true; changed;) {  // forwards and backwards through what only moves
     changed = false;
     for (const Node& node : model.nodes) {
-      if (!moves(node) || node.inputs[0] == kNoValue || !is_byte(model.value(node.inputs[0])) || model.value(node.inputs[0]).constant) continue;
+      if (!moves(node) || !has_ends(node) || !is_byte(model.value(node.inputs[0])) || model.value(node.inputs[0]).constant) continue;
       const auto from = out.integers.find(node.inputs[0]), to = out.integers.find(node.outputs[0]);
       if (from != out.integers.end() && to == out.integers.end()) out.integers[node.outputs[0]] = from->second, changed = true;
       else if (from == out.integers.end() && to != out.integers.end()) out.integers[node.inputs[0]] = to->second, changed = true;
@@ -131,7 +135,7 @@ QuantInfo find_quantisation(Model& model, const OnnxOptions& options) {
   const std::size_t count = model.nodes.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Node& node = model.nodes[i];
-    if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
+    if (!has_ends(node)) continue;
     const int from = node.inputs[0], to = node.outputs[0];
     if (node.node.op == "DequantizeLinear") {
       const auto quant = quantisation_of(model, node);
