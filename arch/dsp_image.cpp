@@ -10,11 +10,6 @@ namespace {
 constexpr std::uint32_t kMagic = 0x49505344;  // "DSPI"
 constexpr std::size_t kHeaderBytes = 20;      // magic, two versions, hash
 
-std::uint64_t fnv1a(std::span<const std::uint8_t> bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3u;
-  return hash;
-}
 }  // namespace
 
 const DspKernelEntry* DspImage::find(const std::string& name) const {

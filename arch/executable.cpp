@@ -14,12 +14,6 @@ namespace {
 constexpr std::uint8_t kMagic[8] = {'D', 'P', 'T', 'Y', 'E', 'X', 'E', 0};
 constexpr std::size_t kHashAt = 16, kHeaderBytes = 24, kSectionEntryBytes = 24;
 
-std::uint64_t fnv1a(std::span<const std::uint8_t> bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3;
-  return hash;
-}
-
 std::size_t aligned(std::size_t bytes) {
   return (bytes + kConstantAlign - 1) / kConstantAlign * kConstantAlign;
 }

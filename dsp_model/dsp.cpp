@@ -30,10 +30,14 @@ Dsp::Dsp(sc_core::sc_module_name name, const arch::DspConfig& config,
   DEPUTY_CHECK(arch::packed_words<arch::DspCommand>() * 4 == arch::kDspCommandBytes,
                "a command's fields do not fill it");
   registers.register_b_transport(this, &Dsp::b_transport);
-  file_.set(reg::kConfig0, static_cast<std::uint32_t>(config.tcm.bytes));
-  file_.set(reg::kConfig1, static_cast<std::uint32_t>(config.tcm.program_bytes));
+  name_memories();
   sc_core::sc_spawn([this] { job_thread(); }, sc_core::sc_gen_unique_name("jobs"));
   sc_core::sc_spawn([this] { channel_thread(); }, sc_core::sc_gen_unique_name("channel"));
+}
+
+void Dsp::name_memories() {
+  file_.set(reg::kConfig0, static_cast<std::uint32_t>(config_.tcm.bytes));
+  file_.set(reg::kConfig1, static_cast<std::uint32_t>(config_.tcm.program_bytes));
 }
 
 void Dsp::attach(sim::FaultInjector* injector) {
@@ -111,8 +115,7 @@ void Dsp::abort_job() {
   if (running_) close_record(0, true);
   running_ = start_pending_ = false;
   file_.reset();
-  file_.set(reg::kConfig0, static_cast<std::uint32_t>(config_.tcm.bytes));
-  file_.set(reg::kConfig1, static_cast<std::uint32_t>(config_.tcm.program_bytes));
+  name_memories();
   clock_.full_speed();
   scrub();
   request_.reset();
@@ -219,9 +222,9 @@ Dsp::Failure Dsp::run_list() {
 Dsp::Failure Dsp::inject() {
   if (!faults_.injector()) return {};
   if (faults_.hit(sim::FaultKind::kParseError, "dsp"))
-    return {DspError::kBadCommand, 0, list_ + command_ * arch::kDspCommandBytes};
+    return at_command(DspError::kBadCommand);
   if (faults_.hit(sim::FaultKind::kEngineFault, "dsp"))
-    return {DspError::kInternal, 0, list_ + command_ * arch::kDspCommandBytes};
+    return at_command(DspError::kInternal);
   if (const sim::Fault* f = faults_.hit(sim::FaultKind::kEngineSlow, "dsp"))
     clock_.slow_down(static_cast<std::uint64_t>(f->factor));
   if (faults_.hit(sim::FaultKind::kEngineHang, "dsp"))
@@ -245,7 +248,7 @@ Dsp::Failure Dsp::fetch(std::vector<std::uint32_t>& words) {
 
 Dsp::Failure Dsp::do_command(const arch::DspCommand& command) {
   if (arch::first_bad_field(command))
-    return {DspError::kBadCommand, 0, list_ + command_ * arch::kDspCommandBytes};
+    return at_command(DspError::kBadCommand);
   switch (static_cast<arch::DspCommandKind>(command.kind)) {
     case arch::DspCommandKind::kProgram:
       return load_program(command);
@@ -262,7 +265,7 @@ Dsp::Failure Dsp::load_program(const arch::DspCommand& command) {
   const std::uint64_t epoch = epoch_;
   const Region& region = regions_[command.region];
   if (command.row_bytes % 4 != 0 || command.row_bytes == 0)
-    return {DspError::kBadCommand, 0, list_ + command_ * arch::kDspCommandBytes};
+    return at_command(DspError::kBadCommand);
   if (command.offset + std::uint64_t{command.row_bytes} > region.bytes)
     return {DspError::kRegionBounds, 0, command.offset};
   if (command.row_bytes > static_cast<std::uint32_t>(config_.tcm.program_bytes))
@@ -286,7 +289,7 @@ Dsp::Failure Dsp::move(const arch::DspCommand& c) {
   const std::uint64_t epoch = epoch_;
   const bool store = c.kind == static_cast<std::uint8_t>(arch::DspCommandKind::kStore);
   if (c.rows == 0 || c.row_bytes == 0)
-    return {DspError::kBadCommand, 0, list_ + command_ * arch::kDspCommandBytes};
+    return at_command(DspError::kBadCommand);
   const auto end = [&](std::uint32_t from, std::uint32_t stride) {
     return from + std::uint64_t{c.rows - 1} * stride + c.row_bytes;
   };

@@ -78,7 +78,7 @@ inline constexpr StatRow kStats[] = {
     {"npu.vec_results", "", "outputs of the requantiser and the element-wise, pooling and table units"},
     {"sensor.dropped", "", "frames for which there was no free buffer"},
     {"sensor.frames", "", "frames written"},
-    {"sensor.missed", "", "frames that the source did not deliver"},
+    {"sensor.missed", "", "frames that the source did not deliver, or while another was on its way"},
     {"sram.bytes", "bytes", "bytes read and written in the shared SRAM"},
     {"sram.read_bytes", "bytes", "bytes read in the shared SRAM"},
     {"sram.write_bytes", "bytes", "bytes written in the shared SRAM"},

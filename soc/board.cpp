@@ -20,15 +20,19 @@ void add_traffic(std::map<std::string, TrafficCount>& into, const sim::BusInitia
   }
 }
 
+template <class Jobs>
+std::vector<BusyInterval> busy_with(const Jobs& jobs) {
+  BusyLog busy;
+  for (const auto& job : jobs) busy.add(job.start_ps, job.end_ps, job.end_ps - job.start_ps);
+  return busy.intervals();
+}
+
 void collect_busy(const Board& b, RunRecord& r) {
   r.host_busy_ps = b.port.busy_ps();
   r.busy["host"] = b.port.busy().intervals();
   r.busy["sensor"] = b.sensor.busy().intervals();
-  BusyLog npu, dma;
-  for (const auto& job : r.npu_jobs) npu.add(job.start_ps, job.end_ps, job.end_ps - job.start_ps);
-  for (const auto& job : b.dma_queue.jobs()) dma.add(job.start_ps, job.end_ps, job.end_ps - job.start_ps);
-  r.busy["npu"] = npu.intervals();
-  r.busy["dma"] = dma.intervals();
+  r.busy["npu"] = busy_with(r.npu_jobs);
+  r.busy["dma"] = busy_with(b.dma_queue.jobs());
   r.sensor_ready_ps = b.sensor.ready();
   r.sensor_frame_bytes = b.sensor.frame_bytes_written();
   r.sensor_unfinished = !b.sensor.clean();
@@ -51,9 +55,7 @@ void collect_dsp(const Board& b, RunRecord& r) {
   if (b.config.power.dsp.gating) r.power_off["dsp"] = collect_off(b.dsp->gate(), r.end_ps);
   r.dsp_jobs = b.dsp->jobs();
   r.dsp_job_unfinished = b.dsp->busy();
-  BusyLog busy;
-  for (const auto& job : r.dsp_jobs) busy.add(job.start_ps, job.end_ps, job.end_ps - job.start_ps);
-  r.busy["dsp"] = busy.intervals();
+  r.busy["dsp"] = busy_with(r.dsp_jobs);
   add_traffic(r.initiator_traffic["dsp.dma"], b.dsp->bus);
   add_traffic(r.initiator_traffic["dsp.queue"], b.dsp_queue->bus);
   auto& n = r.counters;

@@ -64,11 +64,7 @@ void Sensor::thread() {
       const bool late = period > 0 && next < sc_core::sc_time_stamp();
       next = period > 0 ? next + sim::from_ps(std::uint64_t{period} * 1000) : sc_core::sc_time_stamp();
       // The scene does not wait: what began while a frame was still on its way is lost.
-      if (late) {
-        miss();
-        continue;
-      }
-      if (!given_.empty() && given_[sequence_ % given_.size()].empty()) {
+      if (late || (!given_.empty() && given_[sequence_ % given_.size()].empty())) {
         miss();
         continue;
       }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "arch/dsp_job.h"
+#include "arch/resize.h"
 #include "arch/softmax.h"
 #include "delegate/codegen/window.h"
 #include "delegate/dsp/dsp_conv.h"
@@ -93,26 +94,9 @@ DspPlan plan_softmax(const Graph& graph, const Op& op, const CompileOptions& opt
 
 // --- RESIZE: the whole map, tables of columns and rows, the result.
 
-/// Two neighbours of a position of the result and the weight of the second in 1/1024.
-struct Neighbours {
-  std::int64_t low = 0, high = 0, weight = 0;
-};
-// TFLite's integer form (host_runtime/cpu/resize.cpp computes with the same).
-Neighbours bilinear(std::int64_t i, std::int64_t in, std::int64_t out, const arch::OpAttrs& a) {
-  std::int64_t scale = (1024 * in + out / 2) / out;
-  if (a.align_corners && out > 1) scale = (1024 * (in - 1) + (out - 1) / 2) / (out - 1);
-  const std::int64_t at = a.half_pixel_centers ? i * scale + scale / 2 - 512 : i * scale;
-  const std::int64_t low = std::max<std::int64_t>(at / 1024, 0);
-  const std::int64_t high = std::min<std::int64_t>((at + 1023) / 1024, in - 1);
-  return {std::min(low, in - 1), std::max<std::int64_t>(high, 0), at - 1024 * low};
-}
-Neighbours nearest(std::int64_t i, std::int64_t in, std::int64_t out, const arch::OpAttrs& a) {
-  const float step = a.align_corners && out > 1
-                         ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
-                         : static_cast<float>(in) / static_cast<float>(out);
-  const float at = (static_cast<float>(i) + (a.half_pixel_centers ? 0.5f : 0.0f)) * step;
-  const auto index = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(a.align_corners ? std::round(at) : std::floor(at)), 0, in - 1);
+using Neighbours = arch::Neighbours<std::int64_t>;  // weights in 1/1024
+Neighbours nearest(std::int64_t i, std::int64_t in, std::int64_t out, const arch::OpAttrs& attrs) {
+  const std::int64_t index = arch::nearest_index(i, in, out, attrs);
   return {index, index, 0};
 }
 
@@ -149,7 +133,7 @@ std::optional<std::string> resize_refusal(const Graph& graph, const Op& op,
 
 DspPlan plan_resize(const Graph& graph, const Op& op, const CompileOptions& options) {
   const ResizeShape s = resize_shape(graph, op);
-  const auto neighbours = op.kind == OpKind::RESIZE_BILINEAR ? bilinear : nearest;
+  const auto neighbours = op.kind == OpKind::RESIZE_BILINEAR ? arch::integer_neighbours : nearest;
   DspPlan out;
   const bool is_unsigned = graph.tensor(op.inputs[0]).desc.dtype == DType::kUint8;
   const bool away = options.numerics == Numerics::kTflite;
@@ -190,9 +174,8 @@ DspPlan plan_resize(const Graph& graph, const Op& op, const CompileOptions& opti
 
 std::optional<std::string> dsp_refusal(const Graph& graph, const Op& op,
                                        const CompileOptions& options) {
-  for (const TensorId id : op.inputs)
-    if (id != kNoTensor && &op.inputs[0] == &id && graph.tensor(id).constant)
-      return "its input is a constant";
+  if (!op.inputs.empty() && op.inputs[0] != kNoTensor && graph.tensor(op.inputs[0]).constant)
+    return "its input is a constant";
   switch (op.kind) {
     case OpKind::SOFTMAX:
       return softmax_refusal(graph, op, options);

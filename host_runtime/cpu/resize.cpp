@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/resize.h"
 #include "host_runtime/cpu/op_call.h"
 
 namespace deputy::host_runtime {
 namespace {
+using arch::Neighbours;
 using arch::OpKind;
 
 base::Status sizes_agree(const OpCall& c, const IndexList& size) {
@@ -36,21 +38,6 @@ base::Status check_bilinear(const OpCall& c) {
   return expect_dtype(c, c.x(), {DType::kInt8, DType::kUint8, DType::kInt16, DType::kFloat32});
 }
 
-/// in / out sizes as a step in float32.
-float step(std::int32_t in, std::int32_t out, bool align_corners) {
-  if (align_corners && out > 1) return static_cast<float>(in - 1) / static_cast<float>(out - 1);
-  return static_cast<float>(in) / static_cast<float>(out);
-}
-
-std::int64_t nearest_index(std::int64_t i, std::int32_t in, std::int32_t out,
-                           const arch::OpAttrs& attrs) {
-  const float offset = attrs.half_pixel_centers ? 0.5f : 0.0f;
-  const float position = (static_cast<float>(i) + offset) * step(in, out, attrs.align_corners);
-  const auto index =
-      static_cast<std::int64_t>(attrs.align_corners ? std::round(position) : std::floor(position));
-  return std::clamp<std::int64_t>(index, 0, in - 1);
-}
-
 base::Status run_nearest(const OpCall& c, Numerics) {
   DEPUTY_TRY(sizes_agree(c, read_indices(c.inputs[1])));
   const Shape &x = c.x().shape, &y = c.y().shape;
@@ -59,9 +46,9 @@ base::Status run_nearest(const OpCall& c, Numerics) {
     T* out = c.out<T>();
     for (std::int64_t b = 0; b < y[0]; ++b)
       for (std::int64_t oy = 0; oy < y[1]; ++oy) {
-        const std::int64_t iy = nearest_index(oy, x[1], y[1], c.attrs);
+        const std::int64_t iy = arch::nearest_index(oy, x[1], y[1], c.attrs);
         for (std::int64_t ox = 0; ox < y[2]; ++ox, out += y[3]) {
-          const std::int64_t ix = nearest_index(ox, x[2], y[2], c.attrs);
+          const std::int64_t ix = arch::nearest_index(ox, x[2], y[2], c.attrs);
           std::copy_n(c.in<T>() + ((b * x[1] + iy) * x[2] + ix) * x[3], x[3], out);
         }
       }
@@ -69,31 +56,10 @@ base::Status run_nearest(const OpCall& c, Numerics) {
   return {};
 }
 
-/// Two neighbours of an output position and the weight of the second; Weight counts from 0 to one.
-template <class Weight>
-struct Neighbours {
-  std::int64_t low, high;
-  Weight weight;
-};
-
-/// TFLite's integer form: positions and weights in units of 1/1024. The weight may exceed one
-/// step's ends.
-Neighbours<std::int64_t> integer_neighbours(std::int64_t i, std::int32_t in, std::int32_t out,
-                                            const arch::OpAttrs& a) {
-  std::int64_t scale = (std::int64_t{1024} * in + out / 2) / out;
-  if (a.align_corners && out > 1)
-    scale = (std::int64_t{1024} * (in - 1) + (out - 1) / 2) / (out - 1);
-  const std::int64_t position = a.half_pixel_centers ? i * scale + scale / 2 - 512 : i * scale;
-  const std::int64_t low = std::max<std::int64_t>(position / 1024, 0);
-  const std::int64_t high = std::min<std::int64_t>((position + 1023) / 1024, in - 1);
-  return {std::min<std::int64_t>(low, in - 1), std::max<std::int64_t>(high, 0),
-          position - 1024 * low};
-}
-
 /// XNNPACK's and the float kernels' form.
-Neighbours<float> float_neighbours(std::int64_t i, std::int32_t in, std::int32_t out,
+Neighbours<float> float_neighbours(std::int64_t i, std::int64_t in, std::int64_t out,
                                    const arch::OpAttrs& a) {
-  const float scale = step(in, out, a.align_corners);
+  const float scale = arch::resize_step(in, out, a.align_corners);
   float position = a.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
                                         : static_cast<float>(i) * scale;
   position = std::min(std::max(position, 0.0f), static_cast<float>(in - 1));
@@ -105,7 +71,7 @@ Neighbours<float> float_neighbours(std::int64_t i, std::int32_t in, std::int32_t
 /// neighbours).
 template <class T, class N, class Mix>
 void bilinear(const OpCall& c,
-              N (*neighbours)(std::int64_t, std::int32_t, std::int32_t, const arch::OpAttrs&),
+              N (*neighbours)(std::int64_t, std::int64_t, std::int64_t, const arch::OpAttrs&),
               Mix&& mix) {
   const Shape &x = c.x().shape, &y = c.y().shape;
   T* out = c.out<T>();
@@ -127,7 +93,7 @@ void bilinear(const OpCall& c,
 
 template <class T>
 void bilinear_integer(const OpCall& c, Numerics mode) {
-  bilinear<T>(c, integer_neighbours,
+  bilinear<T>(c, arch::integer_neighbours,
               [&](std::int64_t tl, std::int64_t tr, std::int64_t bl, std::int64_t br,
                   std::int64_t wx, std::int64_t wy) {
                 const std::int64_t sum =

@@ -171,26 +171,30 @@ bool Inference::advance_dsp() {
   return true;
 }
 
-bool Inference::dsp_job_over() {
-  if (job_->state == Job::State::kQueued) return push_next();
+std::shared_ptr<Job> Inference::failed_job(const char* engine) {
   engine_wrote();
   const std::shared_ptr<Job> job = std::move(job_);
   job_ = nullptr;
   if (job->state == Job::State::kFinished) {
     engine_signalled_ = true;
     step_done();
-    return true;
+    return nullptr;
   }
   withdraw_next();
-  if (job->state == Job::State::kUpstream) {
-    fail(upstream_error(device_, task_.waits, "dsp"), arch::SyncFailure::kUpstream);
-  } else {
-    // It stores nothing that it reads: again, or the CPU.
-    dsp_attempts_ = job->attempts;
-    const RecoveryPolicy& policy = device_.options().recovery;
-    if (policy.step(job->attempts) == RecoveryStep::kGiveUp && !policy.cpu_fallback)
-      fail(at_step(*job->error, {}), arch::SyncFailure::kJobFailed);
-  }
+  if (job->state != Job::State::kUpstream) return job;
+  fail(upstream_error(device_, task_.waits, engine), arch::SyncFailure::kUpstream);
+  return nullptr;
+}
+
+bool Inference::dsp_job_over() {
+  if (job_->state == Job::State::kQueued) return push_next();
+  const std::shared_ptr<Job> job = failed_job("dsp");
+  if (!job) return true;
+  // It stores nothing that it reads: again, or the CPU.
+  dsp_attempts_ = job->attempts;
+  const RecoveryPolicy& policy = device_.options().recovery;
+  if (policy.step(job->attempts) == RecoveryStep::kGiveUp && !policy.cpu_fallback)
+    fail(at_step(*job->error, {}), arch::SyncFailure::kJobFailed);
   return true;
 }
 
@@ -205,19 +209,8 @@ void Inference::engine_wrote() {
 bool Inference::job_over() {
   if (job_->state == Job::State::kQueued) return push_next();
   const arch::Step& step = executable().steps[step_];
-  engine_wrote();
-  const std::shared_ptr<Job> job = std::move(job_);
-  job_ = nullptr;
-  if (job->state == Job::State::kFinished) {
-    engine_signalled_ = true;
-    step_done();
-    return true;
-  }
-  withdraw_next();
-  if (job->state == Job::State::kUpstream) {
-    fail(upstream_error(device_, task_.waits, "npu"), arch::SyncFailure::kUpstream);
-    return true;
-  }
+  const std::shared_ptr<Job> job = failed_job("npu");
+  if (!job) return true;
   attempts_[step.program] = job->attempts;
   const RecoveryPolicy& policy = device_.options().recovery;
   const bool again = policy.step(job->attempts) != RecoveryStep::kGiveUp;

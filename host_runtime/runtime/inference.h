@@ -77,6 +77,8 @@ class Inference final : public HostWork {
   bool advance_npu();
   bool advance_dsp();
   bool dsp_job_over();
+  /// Takes the job at the current step, which is over: null when that settles it, the job when it is to be seen to.
+  std::shared_ptr<Job> failed_job(const char* engine);
   arch::QueueEntry job_entry(std::uint32_t step, const SharedBuffer& stream);
   bool push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job, arch::QueueEntry entry,
                 std::shared_ptr<Job>& into);

@@ -19,6 +19,10 @@ std::string percent(double part, double whole) { return fmt::format("{:.1f} %", 
 
 using Layers = std::vector<std::size_t>;
 
+std::string waiting(const Layers& layers) {
+  return layers.size() == 1 ? "1 layer waits" : fmt::format("{} layers wait", layers.size());
+}
+
 double time_of(const ReportFile& r, const Layers& layers) {
   double out = 0;
   for (const std::size_t i : layers) out += r.layers[i].own_ns;
@@ -83,7 +87,7 @@ void resource(const ReportFile& r, const Resource& what, Explanation& out) {
   };
   f.saves = with(0);
   f.what_ifs.push_back({"that twice as fast", with(0.5)});
-  f.what = fmt::format("{}{}", layers.size() == 1 ? "1 layer waits" : fmt::format("{} layers wait", layers.size()), what.what);
+  f.what = waiting(layers) + what.what;
   if (f.id == "dram") {
     f.what += fmt::format(": the NPU moves {} of weights and {} of feature maps there, {:.3g} bytes a cycle at most",
                           human_bytes(r.dram_weight_bytes), human_bytes(r.dram_map_bytes), r.target.dram_bytes_per_cycle);
@@ -110,7 +114,7 @@ void latency(const ReportFile& r, Explanation& out) {
   if (layers.empty()) return;
   Finding f{"latency", time_of(r, layers), saves(r, r.bounds, 1),
             fmt::format("{} mostly for something to begin: no resource is busy half of the time ({} of {} cycles)",
-                        layers.size() == 1 ? "1 layer waits" : fmt::format("{} layers wait", layers.size()), static_cast<std::uint64_t>(bound), static_cast<std::uint64_t>(time_of(r, layers) * r.target.npu_mhz / 1000)),
+                        waiting(layers), static_cast<std::uint64_t>(bound), static_cast<std::uint64_t>(time_of(r, layers) * r.target.npu_mhz / 1000)),
             "they are too small for their start-up: fuse or merge them, compile with --effort full, or lower the memories' latency (noc.latency, sram.latency)",
             {}, worst(r, layers)};
   out.time.push_back(std::move(f));

@@ -52,6 +52,11 @@ base::Status Chain::decide(std::int64_t sample, std::uint64_t ready_ps) {
   return {};
 }
 
+base::Status Chain::make(Buffer& buffer, std::uint64_t bytes, MemoryKind kind) {
+  DEPUTY_ASSIGN(buffer, Buffer::make(p_.device->space(), kind, bytes, host_runtime::kCacheLine));
+  return {};
+}
+
 base::Status FrameChain::prepare(const ChainParts& parts) {
   p_ = parts;
   DEPUTY_TRY(set_up());
@@ -68,10 +73,7 @@ base::Status FrameChain::frame(const Buffer& raw, std::int64_t sample, std::uint
   const bool in_place = p_.scenario->zero_copy;
   const Buffer* in = &raw;
   if (!in_place) {
-    if (!copied_.valid()) {
-      DEPUTY_ASSIGN(copied_, Buffer::make(p_.device->space(), p_.frames_in, raw.bytes(),
-                                          host_runtime::kCacheLine));
-    }
+    if (!copied_.valid()) DEPUTY_TRY(make(copied_, raw.bytes(), p_.frames_in));
     DEPUTY_TRY(copied_.copy_from(raw));
     in = &copied_;
   }

@@ -68,6 +68,8 @@ class Chain {
  protected:
   /// The class with the highest score of the session's first output, about `sample`.
   base::Status decide(std::int64_t sample, std::uint64_t ready_ps);
+  /// Of whole cache lines.
+  base::Status make(host_runtime::Buffer& buffer, std::uint64_t bytes, MemoryKind kind = MemoryKind::kSram);
 
   ChainParts p_;
   std::vector<StreamDecision> decisions_;

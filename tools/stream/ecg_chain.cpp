@@ -78,12 +78,6 @@ class EcgChain final : public Chain {
  public:
   base::Status prepare(const ChainParts& parts) override {
     p_ = parts;
-    auto& space = p_.device->space();
-    const auto make = [&](Buffer& buffer, std::uint64_t bytes) -> base::Status {
-      DEPUTY_ASSIGN(buffer,
-                    Buffer::make(space, MemoryKind::kSram, bytes, host_runtime::kCacheLine));
-      return {};
-    };
     const auto fixed = constants();
     DEPUTY_TRY(make(constants_, fixed.size()));
     DEPUTY_TRY(constants_.write(fixed));

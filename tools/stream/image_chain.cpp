@@ -35,11 +35,6 @@ class ImageChain final : public FrameChain {
 
  private:
   base::Status set_up() override {
-    const auto make = [&](Buffer& buffer, std::uint64_t bytes) -> base::Status {
-      DEPUTY_ASSIGN(buffer, Buffer::make(p_.device->space(), MemoryKind::kSram, bytes,
-                                         host_runtime::kCacheLine));
-      return {};
-    };
     auto [offsets, fractions] = dsp_kernels::sampling(g_.columns, kOut, g_.x, kChannels);
     offsets.resize(64 * kBlocks), fractions.resize(64 * kBlocks);
     std::vector<std::uint8_t> tables(2 * kTableBytes);

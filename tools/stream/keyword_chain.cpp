@@ -66,16 +66,11 @@ std::vector<std::uint8_t> constants() {
 
 class KeywordChain final : public FrameChain {
   base::Status set_up() override {
-    auto& space = p_.device->space();
-    const auto make = [&](Buffer& buffer, MemoryKind kind, std::uint64_t bytes) -> base::Status {
-      DEPUTY_ASSIGN(buffer, Buffer::make(space, kind, bytes, host_runtime::kCacheLine));
-      return {};
-    };
     const auto fixed = constants();
-    DEPUTY_TRY(make(constants_, MemoryKind::kDram, fixed.size()));
+    DEPUTY_TRY(make(constants_, fixed.size(), MemoryKind::kDram));
     DEPUTY_TRY(constants_.write(fixed));
-    for (Buffer& state : state_) DEPUTY_TRY(make(state, MemoryKind::kSram, 2 * kPastBytes));
-    for (Buffer& window : window_) DEPUTY_TRY(make(window, MemoryKind::kSram, kWindowBytes));
+    for (Buffer& state : state_) DEPUTY_TRY(make(state, 2 * kPastBytes));
+    for (Buffer& window : window_) DEPUTY_TRY(make(window, kWindowBytes));
     for (const char* name : {"decimate", "window", "fft", "mfcc", "narrow"}) {
       DEPUTY_ASSIGN(entry_.emplace_back(), p_.firmware->entry(name));
     }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "host_runtime/runtime/sensor_ring.h"
+#include "soc/books.h"
 #include "soc/platform.h"
 #include "tools/simulate.h"
 #include "tools/simulator/target.h"
@@ -231,10 +232,7 @@ base::Result<StreamRun> run_stream(const StreamOptions& options) {
   out.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
   DEPUTY_TRY(outcome.status);
   out.record = std::move(outcome.record);
-  if (!out.record.imbalances.empty())
-    return base::Error{base::ErrorKind::kMismatch, scenario.name,
-                       "the books do not balance: " + out.record.imbalances[0],
-                       "this is a defect of the simulator; please report it"};
+  DEPUTY_TRY(soc::balanced(scenario.name, out.record.imbalances));
   return out;
 }
 

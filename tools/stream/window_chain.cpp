@@ -28,10 +28,7 @@ class WindowChain final : public FrameChain {
 
  private:
   base::Status set_up() override {
-    for (Buffer& window : window_) {
-      DEPUTY_ASSIGN(window, Buffer::make(p_.device->space(), MemoryKind::kSram, g_.window_bytes(),
-                                         host_runtime::kCacheLine));
-    }
+    for (Buffer& window : window_) DEPUTY_TRY(make(window, g_.window_bytes()));
     DEPUTY_ASSIGN(entry_, p_.firmware->entry("quantise"));
     return {};
   }
