@@ -96,6 +96,15 @@ bool concat(Lowering& l, const Node& node) {
   return run(node.inputs, y);
 }
 
+/// f(form) emits in the form that costs the fewest transposes, or, where that has dimensions that the value has not and the
+/// operator's rules refuse them, in the value's own.
+template <class F>
+bool in_best_form(Lowering& l, int value, F&& f) {
+  const Form best = l.best_form(std::vector<int>{value}, l.rank(value));
+  if (f(best)) return true;
+  return std::count(best.begin(), best.end(), kInserted) && f(l.plain(value));
+}
+
 bool pad(Lowering& l, const Node& node) {
   if (node.node.text("mode", "constant") != "constant" || node.inputs.size() > 3) return false;
   const auto pads = l.has(node, 1) ? l.integers(node, 1) : std::optional(node.node.integers(node.node.has("pads") ? "pads" : "paddings"));
@@ -109,20 +118,18 @@ bool pad(Lowering& l, const Node& node) {
   }
   if (value != 0) return false;
   return moved(l, node, [&](int from, const std::vector<int>& to) {
-    const Form form = l.best_form(std::vector<int>{from}, rank);
-    const Form use = std::count(form.begin(), form.end(), kInserted) ? l.plain(from) : form;
-    std::vector<std::int32_t> table;
-    for (const int d : use) table.push_back(static_cast<std::int32_t>((*pads)[static_cast<std::size_t>(d)])), table.push_back(static_cast<std::int32_t>((*pads)[static_cast<std::size_t>(d) + rank]));
-    const TensorId pads_tensor = l.constant_ints(table);
-    l.graph.tensor(pads_tensor).desc.shape = {static_cast<std::int32_t>(rank), 2};
-    return l.emit(OpKind::PAD, {}, {l.get(from, use), pads_tensor}, {{to[0], use}});
+    return in_best_form(l, from, [&](const Form& form) {
+      std::vector<std::int32_t> table;
+      for (const int d : form) {
+        const auto at = static_cast<std::size_t>(d);
+        table.push_back(d == kInserted ? 0 : static_cast<std::int32_t>((*pads)[at]));
+        table.push_back(d == kInserted ? 0 : static_cast<std::int32_t>((*pads)[at + rank]));
+      }
+      const TensorId pads_tensor = l.constant_ints(table);
+      l.graph.tensor(pads_tensor).desc.shape = {static_cast<std::int32_t>(form.size()), 2};
+      return l.emit(OpKind::PAD, {}, {l.get(from, form), pads_tensor}, {{to[0], form}});
+    });
   });
-}
-
-/// The form of one operand without inserted dimensions, to which tables by dimension apply.
-Form dense_form(Lowering& l, int value) {
-  const Form form = l.best_form(std::vector<int>{value}, l.rank(value));
-  return std::count(form.begin(), form.end(), kInserted) ? l.plain(value) : form;
 }
 
 bool slice(Lowering& l, const Node& node) {
@@ -139,10 +146,16 @@ bool slice(Lowering& l, const Node& node) {
     begin[d] = std::clamp<std::int64_t>(s < 0 ? s + n : s, 0, n);
   }
   return moved(l, node, [&](int from, const std::vector<int>& to) {
-    const Form form = dense_form(l, from);
-    std::vector<std::int32_t> first, size;
-    for (const int d : form) first.push_back(static_cast<std::int32_t>(begin[static_cast<std::size_t>(d)])), size.push_back(l.shape(y)[static_cast<std::size_t>(d)]);
-    return l.emit(OpKind::SLICE, {}, {l.get(from, form), l.constant_ints(first), l.constant_ints(size)}, {{to[0], form}});
+    return in_best_form(l, from, [&](const Form& form) {
+      std::vector<std::int32_t> first, size;
+      for (const int d : form) {
+        const auto at = static_cast<std::size_t>(d);
+        first.push_back(d == kInserted ? 0 : static_cast<std::int32_t>(begin[at]));
+        size.push_back(d == kInserted ? 1 : l.shape(y)[at]);
+      }
+      return l.emit(OpKind::SLICE, {}, {l.get(from, form), l.constant_ints(first), l.constant_ints(size)},
+                    {{to[0], form}});
+    });
   });
 }
 
@@ -152,14 +165,19 @@ bool split(Lowering& l, const Node& node) {
   if (axis < 0) axis += static_cast<std::int64_t>(l.rank(x));
   if (std::count(node.outputs.begin(), node.outputs.end(), kNoValue)) return false;
   return moved(l, node, [&](int from, const std::vector<int>& to) {
-    const Form form = dense_form(l, from);
-    arch::OpAttrs attrs;
-    attrs.num = static_cast<std::int32_t>(to.size());
-    const auto at = static_cast<std::int32_t>(std::find(form.begin(), form.end(), static_cast<int>(axis)) - form.begin());
-    std::vector<std::int32_t> sizes;
-    std::vector<Made> made;
-    for (const int id : to) sizes.push_back(l.shape(id)[static_cast<std::size_t>(axis)]), made.push_back({id, form});
-    return l.emit(OpKind::SPLIT_V, attrs, {l.get(from, form), l.constant_ints(sizes), l.constant_ints({at}, true)}, made);
+    return in_best_form(l, from, [&](const Form& form) {
+      arch::OpAttrs attrs;
+      attrs.num = static_cast<std::int32_t>(to.size());
+      const auto at = static_cast<std::int32_t>(std::find(form.begin(), form.end(), static_cast<int>(axis)) - form.begin());
+      std::vector<std::int32_t> sizes;
+      std::vector<Made> made;
+      for (const int id : to) {
+        sizes.push_back(l.shape(id)[static_cast<std::size_t>(axis)]);
+        made.push_back({id, form});
+      }
+      return l.emit(OpKind::SPLIT_V, attrs,
+                    {l.get(from, form), l.constant_ints(sizes), l.constant_ints({at}, true)}, made);
+    });
   });
 }
 

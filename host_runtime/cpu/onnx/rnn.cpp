@@ -26,7 +26,7 @@ base::Result<Function> function(const Call& c, std::string name, float alpha, fl
   if (name == "elu") return Function([=](float x) { return x > 0 ? x : alpha * std::expm1(x); });
   if (name == "softsign") return Function([](float x) { return x / (1 + std::fabs(x)); });
   if (name == "softplus") return Function([](float x) { return std::log1p(std::exp(x)); });
-  return c.fail("activation {}", name);
+  return c.fail("activation '{}' is none that Deputy knows", name);
 }
 
 struct Layer {
@@ -58,7 +58,10 @@ base::Result<Layer> layer(const Call& c, std::int64_t gates, std::vector<std::st
   if (c.has(4) && (c.dtype(4) != DType::kInt32 || c.count(4) != l.batch)) return c.fail("sequence_lens of shape {}", shape_text(c.shape(4)));
   l.clip = c.node.real("clip", 0);
   if (const auto* list = c.node.find("activations")) names = list->strings;
-  else if (l.directions == 2) names.insert(names.end(), names.begin(), names.end());
+  else if (l.directions == 2) {
+    const auto forward = names;
+    names.insert(names.end(), forward.begin(), forward.end());
+  }
   const std::size_t per = gates == 1 ? 1 : gates == 3 ? 2 : 3;
   if (names.size() != per * static_cast<std::size_t>(l.directions)) return c.fail("{} activations", names.size());
   const auto parameter = [&](const char* name, std::size_t i, float otherwise) {
