@@ -124,8 +124,10 @@ std::vector<TensorInfo> Model::outputs() const { return api::tensor_infos(impl_-
 
 std::vector<OperatorInfo> Model::operators() const {
   std::vector<OperatorInfo> out;
-  for (const arch::SourceOp& op : impl_->executable.ops)
-    out.push_back({op.name, std::string(arch::op_name(op.kind)), op.on_npu, op.reason});
+  for (std::size_t i = 0; i < impl_->executable.ops.size(); ++i) {
+    const arch::SourceOp& op = impl_->executable.ops[i];
+    out.push_back({op.name, std::string(impl_->executable.op_word(i)), op.on_npu, op.reason});
+  }
   return out;
 }
 

@@ -187,6 +187,8 @@ struct Executable {
 
   /// Whether the DSP does an operator.
   bool on_dsp(std::size_t op) const;
+  /// What people call an operator: op_word() of its kind and its step.
+  std::string_view op_word(std::size_t op) const;
   /// Bytes of a region; 0 for an external one that there is none of.
   std::uint64_t region_bytes(Region region) const;
   /// Whether command streams may write a region.

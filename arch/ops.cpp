@@ -20,6 +20,11 @@ std::string_view op_name(OpKind kind) {
   DEPUTY_CHECK(false, "unknown operator");
 }
 
+std::string_view op_word(OpKind kind, const OpAttrs& attrs) {
+  if (kind != OpKind::ONNX || attrs.onnx.empty()) return op_name(kind);
+  return std::string_view(attrs.onnx).substr(0, attrs.onnx.find(' '));
+}
+
 std::optional<OpKind> op_from_name(std::string_view name) {
   for (const auto& [kind, n] : kOps)
     if (n == name) return kind;

@@ -110,6 +110,9 @@ struct OpAttrs {
   }
 };
 
+/// What people call the operator: "CONV_2D", or "QuantizeLinear" where the kind is ONNX. A view into `attrs`.
+std::string_view op_word(OpKind kind, const OpAttrs& attrs);
+
 /// A tensor's type without its data.
 struct TensorDesc {
   std::string name;

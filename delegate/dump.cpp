@@ -37,7 +37,7 @@ std::string_view region_name(arch::Region region) {
 }
 
 std::string op_text(const arch::Executable& e, std::uint32_t index) {
-  return fmt::format("{} #{} '{}'", arch::op_name(e.ops[index].kind), index, e.ops[index].name);
+  return fmt::format("{} #{} '{}'", e.op_word(index), index, e.ops[index].name);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ std::string dump_graph(const Graph& graph) {
                                 id_list(graph.inputs), id_list(graph.outputs));
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    out += fmt::format("{:5} {} = {}({})\n", i, id_list(op.outputs), arch::op_name(op.kind),
+    out += fmt::format("{:5} {} = {}({})\n", i, id_list(op.outputs), arch::op_word(op.kind, op.attrs),
                        id_list(op.inputs));
   }
   for (std::size_t i = 0; i < graph.tensors.size(); ++i)
@@ -62,7 +62,7 @@ std::string dump_placement(const arch::Executable& e) {
   for (std::size_t i = 0; i < e.ops.size(); ++i) {
     const arch::SourceOp& op = e.ops[i];
     const char* engine = op.aliased ? "-" : op.on_npu ? "npu" : e.on_dsp(i) ? "dsp" : "cpu";
-    out += fmt::format("{:5} {:<4} {:<24} '{}'{}\n", i, engine, arch::op_name(op.kind), op.name,
+    out += fmt::format("{:5} {:<4} {:<24} '{}'{}\n", i, engine, e.op_word(i), op.name,
                        op.reason.empty() ? "" : "  because: " + op.reason);
   }
   out += "steps\n";

@@ -32,9 +32,7 @@ bool matches(const std::string& pattern, const std::string& name) {
 
 /// Everything that --keep-float takes for this operator: kinds first.
 std::vector<std::string> names_of(const Graph& graph, const Op& op, const Options& options) {
-  std::vector<std::string> out = {op.kind == arch::OpKind::ONNX
-                                      ? std::string(arch::onnx_op(op.attrs.onnx))
-                                      : std::string(arch::op_name(op.kind))};
+  std::vector<std::string> out = {std::string(arch::op_word(op.kind, op.attrs))};
   const auto source = static_cast<std::size_t>(op.source_index);
   if (op.source_index >= 0 && source < options.sources.size()) {
     out.push_back(options.sources[source].kind);
@@ -136,8 +134,7 @@ LayerRow row_of(const Calibration& c, const Plan& plan, const Rewritten& made,
                 const std::vector<Range>& ranges, std::size_t i) {
   const Op& op = c.graph().ops[i];
   LayerRow row;
-  row.op = i, row.kind = op.kind == arch::OpKind::ONNX ? std::string(arch::onnx_op(op.attrs.onnx))
-                                                       : std::string(arch::op_name(op.kind));
+  row.op = i, row.kind = arch::op_word(op.kind, op.attrs);
   row.tensor = op.outputs[0];
   row.name = c.graph().tensor(row.tensor).desc.name;
   row.integer = plan.integer[i];

@@ -15,7 +15,7 @@ constexpr std::size_t kListed = 12;      // names in an error
 constexpr std::size_t kCandidates = 8;   // tilings shown
 
 std::string op_text(const arch::Executable& e, std::uint32_t op) {
-  return fmt::format("{} #{} '{}'", arch::op_name(e.ops[op].kind), op, e.ops[op].name);
+  return fmt::format("{} #{} '{}'", e.op_word(op), op, e.ops[op].name);
 }
 
 std::string tensor_line(const arch::Executable& e, const char* role, std::uint32_t tensor) {

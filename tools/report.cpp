@@ -242,7 +242,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     OpReport row;
     row.index = i;
     row.name = op.name;
-    row.kind = arch::op_name(op.kind);
+    row.kind = s.executable.op_word(i);
     row.engine = op.on_npu ? "npu" : s.executable.on_dsp(i) ? "dsp" : "cpu";
     row.reason = op.reason;
     row.macs = op.macs;

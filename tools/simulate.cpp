@@ -117,10 +117,12 @@ base::Result<CompiledModel> compile_model(const ModelFile& model, const Simulate
 namespace {
 
 base::Status check_strict(const arch::Executable& executable) {
-  for (const auto& op : executable.ops)
-    if (!op.on_npu && !executable.on_dsp(static_cast<std::size_t>(&op - executable.ops.data())))
-      return base::Error{base::ErrorKind::kUnsupported, fmt::format("{} '{}'", arch::op_name(op.kind), op.name),
+  for (std::size_t i = 0; i < executable.ops.size(); ++i) {
+    const arch::SourceOp& op = executable.ops[i];
+    if (!op.on_npu && !executable.on_dsp(i))
+      return base::Error{base::ErrorKind::kUnsupported, fmt::format("{} '{}'", executable.op_word(i), op.name),
                          "runs on the CPU: " + op.reason, "drop --strict to allow that"};
+  }
   return {};
 }
 

@@ -68,7 +68,7 @@ base::Status validate(const Graph& graph) {
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    const auto label = [&] { return fmt::format("{} #{}", arch::op_name(op.kind), i); };
+    const auto label = [&] { return fmt::format("{} #{}", arch::op_word(op.kind, op.attrs), i); };
     for (const TensorId id : op.inputs) {
       if (id == kNoTensor) continue;
       if (!in_range(id))
@@ -104,7 +104,7 @@ base::Status validate(const Graph& graph) {
 std::string op_label(const Graph& graph, const Op& op) {
   const bool named = !op.outputs.empty() && op.outputs[0] >= 0 &&
                      static_cast<std::size_t>(op.outputs[0]) < graph.tensors.size();
-  return fmt::format("{} #{} '{}'", arch::op_name(op.kind), op.source_index,
+  return fmt::format("{} #{} '{}'", arch::op_word(op.kind, op.attrs), op.source_index,
                      named ? graph.tensor(op.outputs[0]).desc.name : "");
 }
 

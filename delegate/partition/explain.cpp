@@ -61,7 +61,7 @@ class Explainer {
         break;
       }
     const Op& op = p_.graph.ops[first];
-    note("cut before {} #{} '{}' ({} -> {}): {}, boundary {} B", arch::op_name(op.kind), first,
+    note("cut before {} #{} '{}' ({} -> {}): {}, boundary {} B", arch::op_word(op.kind, op.attrs), first,
          p_.graph.tensor(op.outputs[0]).desc.name, engine_name(p_.partition.groups[g - 1].engine),
          engine_name(group.engine), why(g, first), boundary_bytes(g));
   }

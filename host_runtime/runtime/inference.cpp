@@ -306,7 +306,7 @@ Error Inference::at_step(Error error, std::optional<std::uint32_t> tag) const {
   std::string what = host ? "" : fmt::format("program {}", step.program);
   if (op && *op < executable().ops.size()) {
     const arch::SourceOp& source = executable().ops[*op];
-    what += fmt::format("{}{} '{}'", host ? "" : ", ", arch::op_name(source.kind), source.name);
+    what += fmt::format("{}{} '{}'", host ? "" : ", ", executable().op_word(*op), source.name);
   }
   error.where = fmt::format("step {} ({}){}{}", step_, what, error.where.empty() ? "" : ": ", error.where);
   return error;

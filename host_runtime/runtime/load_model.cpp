@@ -167,7 +167,7 @@ class Loader {
     const arch::SourceOp& op = exe().ops[step.source_op];
     out.kind = op.kind;
     out.attrs = &step.attrs;
-    const std::string where = fmt::format("{}, {} '{}'", name_, arch::op_name(op.kind), op.name);
+    const std::string where = fmt::format("{}, {} '{}'", name_, arch::op_word(op.kind, step.attrs), op.name);
     // Operands as a kernel's check wants them: the data of constants only.
     std::vector<arch::TensorView> known, results;
     for (const std::uint32_t id : step.inputs) {
