@@ -1,11 +1,11 @@
-// Operators as the CPU's kernels compute them, to the byte: softmax of rows and resizing of maps.
-// References and cases.
+// Operators as the CPU's kernels compute them, to the byte: softmax of rows, resizing of maps,
+// convolutions and fully connected layers. References and cases.
 #include <algorithm>
 #include <type_traits>
 
 #include "arch/numerics.h"
 #include "arch/softmax.h"
-#include "dsp_kernels/data.h"
+#include "dsp_kernels/convolution.h"
 
 namespace deputy::dsp_kernels {
 namespace {
@@ -97,63 +97,84 @@ void add_resize_map(Source& source, Cases& cases, std::int64_t from, std::int64_
   cases.push_back(std::move(c));
 }
 
+// Biases, multipliers, shifts and masks of 32 outputs, as the kernels want them.
+void append_requants(const std::vector<std::int32_t>& bias,
+                     const std::vector<arch::Requant>& requant, Numerics mode,
+                     std::vector<std::int32_t>& to) {
+  to.insert(to.end(), bias.begin(), bias.end());
+  for (const auto& r : requant) to.push_back(r.multiplier);
+  for (const auto& r : requant) to.push_back(mode == Numerics::kTflite ? -r.shift : 31 - r.shift);
+  for (const auto& r : requant) to.push_back(r.shift ? -1 : 0);
+}
+std::vector<arch::Requant> some_requants(Source& source) {
+  std::vector<arch::Requant> out;
+  for (std::size_t o = 0; o < 32; ++o)
+    out.push_back({static_cast<std::int32_t>((1u << 30) + source.below(1u << 30)),
+                   o ? -static_cast<std::int32_t>(source.below(12)) : 0});
+  return out;
+}
+std::string rounded(Numerics mode) {
+  return mode == Numerics::kTflite ? "rounded twice" : "rounded once";
+}
+constexpr std::int32_t kLow = -100, kHigh = 90;
+std::int8_t exact(std::int32_t sum, const arch::Requant& r, Numerics mode, std::int32_t zero) {
+  return static_cast<std::int8_t>(
+      arch::clamp_i32(std::int64_t{arch::requantize(sum, r, mode)} + zero, kLow, kHigh));
+}
+
 void add_conv_map(Source& source, Cases& cases, std::size_t channels, std::size_t height,
                   std::size_t width, Numerics mode) {
-  constexpr std::uint32_t kIn = 0x2000, kWeights = 0x8000, kParameters = 0x1000, kOut = 0x10000;
-  constexpr std::size_t kOutputs = 32;
-  const std::size_t in_width = width + 2, taps = 9 * channels;
-  auto map = source.fill<std::int8_t>((height + 2) * in_width * channels);
-  const auto w = source.fill<std::int8_t>(kOutputs * taps);  // OHWI
-  const auto bias = source.bounded<std::int32_t>(kOutputs, 50000);
-  std::vector<arch::Requant> requant;
-  for (std::size_t o = 0; o < kOutputs; ++o)
-    requant.push_back({static_cast<std::int32_t>((1u << 30) + source.below(1u << 30)),
-                       o ? -static_cast<std::int32_t>(source.below(12)) : 0});
-  std::vector<std::int32_t> parameters(bias);
-  for (const auto& r : requant) parameters.push_back(r.multiplier);
-  for (const auto& r : requant)
-    parameters.push_back(mode == Numerics::kTflite ? -r.shift : 31 - r.shift);
-  for (const auto& r : requant) parameters.push_back(r.shift ? -1 : 0);
-  const std::int32_t zero = static_cast<std::int32_t>(source.below(256)) - 128, low = -100,
-                     high = 90;
+  const Convolution conv(source, channels, height, width);
+  const auto requant = some_requants(source);
+  std::vector<std::int32_t> parameters;
+  append_requants(conv.bias, requant, mode, parameters);
+  const std::int32_t zero = static_cast<std::int32_t>(source.below(256)) - 128;
+  KernelCase c = conv.make(conv.compute([&](std::int32_t sum, std::size_t o) {
+    return exact(sum, requant[o], mode, zero);
+  }),
+                           parameters, zero, rounded(mode));
+  c.kernel = "conv_map", c.parameters["DOUBLE"] = mode == Numerics::kTflite;
+  c.arguments.push_back(static_cast<std::uint32_t>(kLow));
+  c.arguments.push_back(static_cast<std::uint32_t>(kHigh));
+  cases.push_back(std::move(c));
+}
+
+void add_dense_map(Source& source, Cases& cases, std::size_t columns, std::size_t blocks,
+                   Numerics mode) {
+  constexpr std::uint32_t kX = 0x400, kParameters = 0x1000, kWeights = 0x4000, kOut = 0x18000;
+  auto x = source.fill<std::int8_t>(columns);
+  const std::int32_t zero = static_cast<std::int32_t>(source.below(256)) - 128;
   std::vector<std::int8_t> y, packed;
-  for (std::size_t py = 0; py < height; ++py)
-    for (std::size_t px = 0; px < width; ++px)
-      for (std::size_t o = 0; o < kOutputs; ++o) {
-        std::int32_t sum = bias[o];
-        for (std::size_t ky = 0; ky < 3; ++ky)
-          for (std::size_t kx = 0; kx < 3; ++kx)
-            for (std::size_t c = 0; c < channels; ++c)
-              sum += std::int32_t{map[((py + ky) * in_width + px + kx) * channels + c]} *
-                     w[o * taps + (ky * 3 + kx) * channels + c];
-        y.push_back(static_cast<std::int8_t>(arch::clamp_i32(
-            std::int64_t{arch::requantize(sum, requant[o], mode)} + zero, low, high)));
-      }
-  for (std::size_t k = 0; k < taps; k += 4)
-    for (std::size_t o = 0; o < kOutputs; ++o)
-      for (std::size_t i = 0; i < 4; ++i) packed.push_back(w[o * taps + k + i]);
-  KernelCase c{.kernel = "conv_map",
-               .what = "3x3, " + std::to_string(channels) + " to 32 channels, " +
-                       std::to_string(height) + "x" + std::to_string(width) +
-                       (mode == Numerics::kTflite ? ", rounded twice" : ", rounded once"),
-               .parameters = {{"CHANNELS", channels}, {"DOUBLE", mode == Numerics::kTflite}}};
-  map.resize(map.size() + 128);
-  c.inputs = {memory(kIn, map), memory(kWeights, packed), memory(kParameters, parameters)};
+  std::vector<std::int32_t> parameters;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const auto w = source.fill<std::int8_t>(32 * columns);
+    const auto bias = source.bounded<std::int32_t>(32, 50000);
+    const auto requant = some_requants(source);
+    append_requants(bias, requant, mode, parameters);
+    std::vector<std::int8_t> row;
+    for (std::size_t o = 0; o < 32; ++o) {
+      std::int32_t sum = bias[o];
+      for (std::size_t k = 0; k < columns; ++k) sum += std::int32_t{w[o * columns + k]} * x[k];
+      row.push_back(exact(sum, requant[o], mode, zero));
+    }
+    for (int copy = 0; copy < 4; ++copy) y.insert(y.end(), row.begin(), row.end());
+    for (std::size_t k = 0; k < columns; k += 4)
+      for (std::size_t o = 0; o < 32; ++o)
+        for (std::size_t i = 0; i < 4; ++i) packed.push_back(w[o * columns + k + i]);
+  }
+  KernelCase c{.kernel = "dense_map",
+               .what = std::to_string(columns) + " to " + std::to_string(32 * blocks) + ", " +
+                       rounded(mode),
+               .parameters = {{"TAIL", columns % 128 / 4}, {"DOUBLE", mode == Numerics::kTflite}}};
+  x.resize((columns + 127) / 128 * 128);
+  c.inputs = {memory(kWeights, packed), memory(kX, x), memory(kParameters, parameters)};
   c.expected = {memory(kOut, y)};
   const auto word = [](auto v) { return static_cast<std::uint32_t>(v); };
-  c.arguments = {kIn,
-                 kWeights,
-                 kOut,
-                 word(width / 4),
-                 kParameters,
-                 word(zero),
-                 word(in_width * channels),
-                 word(height),
-                 word(low),
-                 word(high)};
-  c.outputs = static_cast<std::int64_t>(height * width), c.unit = "pixel";
-  c.bound = static_cast<std::int64_t>(height * width * taps / 4);
-  c.bound_by = "a multiplication for 128 weights and pixel";
+  c.arguments = {kWeights,   kX,         kOut,        word(blocks),       kParameters,
+                 word(zero), word(kLow), word(kHigh), word(columns / 128)};
+  c.outputs = static_cast<std::int64_t>(32 * blocks), c.unit = "output";
+  c.bound = static_cast<std::int64_t>(blocks * columns / 4);
+  c.bound_by = "a multiplication (and a load) for 128 weights";
   cases.push_back(std::move(c));
 }
 
@@ -170,6 +191,9 @@ void add_exact_layer_cases(Source& source, Cases& cases) {
   add_resize_map<std::int8_t>(source, cases, 7, 14, 8, true);
   add_resize_map<std::int8_t>(source, cases, 16, 11, 3, false);
   add_resize_map<std::uint8_t>(source, cases, 12, 24, 16, true);
+  add_dense_map(source, cases, 512, 4, Numerics::kTflite);
+  add_dense_map(source, cases, 132, 2, Numerics::kSingle);
+  add_dense_map(source, cases, 64, 1, Numerics::kTflite);
 }
 
 }  // namespace deputy::dsp_kernels

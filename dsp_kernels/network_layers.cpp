@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dsp_kernels/data.h"
+#include "dsp_kernels/convolution.h"
 
 namespace deputy::dsp_kernels {
 namespace {
@@ -11,37 +11,23 @@ constexpr std::uint32_t kIn = 0x2000, kWeights = 0x8000, kParameters = 0x1000, k
 
 std::int8_t to_int8(std::int64_t v) { return static_cast<std::int8_t>(clamp(clamp(v, 16), 8)); }
 
-void add_conv(Source& source, Cases& cases, std::size_t channels, std::size_t height, std::size_t width) {
-  constexpr std::size_t kOutputs = 32;
-  const std::size_t in_width = width + 2, taps = 9 * channels;
-  auto map = source.fill<std::int8_t>((height + 2) * in_width * channels);
-  const auto w = source.fill<std::int8_t>(kOutputs * taps);  // OHWI
-  const auto bias = source.bounded<std::int32_t>(kOutputs, 50000);
-  std::vector<std::int32_t> multiplier(kOutputs), shift(kOutputs), parameters(bias);
-  for (std::size_t o = 0; o < kOutputs; ++o) multiplier[o] = static_cast<std::int32_t>((1u << 30) + source.below(1u << 30)), shift[o] = static_cast<std::int32_t>(36 + source.below(6));
+void add_conv(Source& source, Cases& cases, std::size_t channels, std::size_t height,
+              std::size_t width) {
+  const Convolution conv(source, channels, height, width);
+  std::vector<std::int32_t> multiplier, shift, parameters(conv.bias);
+  for (std::size_t o = 0; o < Convolution::kOutputs; ++o) {
+    multiplier.push_back(static_cast<std::int32_t>((1u << 30) + source.below(1u << 30)));
+    shift.push_back(static_cast<std::int32_t>(36 + source.below(6)));
+  }
   parameters.insert(parameters.end(), multiplier.begin(), multiplier.end());
   parameters.insert(parameters.end(), shift.begin(), shift.end());
   const std::int32_t zero = static_cast<std::int32_t>(source.below(256)) - 128;
-  std::vector<std::int8_t> y, packed;
-  for (std::size_t py = 0; py < height; ++py)
-    for (std::size_t px = 0; px < width; ++px)
-      for (std::size_t o = 0; o < kOutputs; ++o) {
-        std::int32_t sum = bias[o];
-        for (std::size_t ky = 0; ky < 3; ++ky)
-          for (std::size_t kx = 0; kx < 3; ++kx)
-            for (std::size_t c = 0; c < channels; ++c)
-              sum += std::int32_t{map[((py + ky) * in_width + px + kx) * channels + c]} * w[o * taps + (ky * 3 + kx) * channels + c];
-        y.push_back(to_int8(clamp(clamp(round_shift(std::int64_t{sum} * multiplier[o], shift[o]), 32) + zero, 32)));
-      }
-  for (std::size_t k = 0; k < taps; k += 4)
-    for (std::size_t o = 0; o < kOutputs; ++o)
-      for (std::size_t i = 0; i < 4; ++i) packed.push_back(w[o * taps + k + i]);
-  KernelCase c{.kernel = "conv", .what = "3x3, " + std::to_string(channels) + " to 32 channels, " + std::to_string(height) + "x" + std::to_string(width) + ", int8", .parameters = {{"CHANNELS", channels}}};
-  map.resize(map.size() + 128);
-  c.inputs = {memory(kIn, map), memory(kWeights, packed), memory(kParameters, parameters)}, c.expected = {memory(kOut, y)};
-  c.arguments = {kIn, kWeights, kOut, static_cast<std::uint32_t>(width / 4), kParameters, static_cast<std::uint32_t>(zero), static_cast<std::uint32_t>(in_width * channels), static_cast<std::uint32_t>(height)};
-  c.outputs = static_cast<std::int64_t>(height * width), c.unit = "pixel";
-  c.bound = static_cast<std::int64_t>(height * width * taps / 4), c.bound_by = "a multiplication for 128 weights and pixel";
+  const auto y = conv.compute([&](std::int32_t sum, std::size_t o) {
+    const std::int64_t scaled = round_shift(std::int64_t{sum} * multiplier[o], shift[o]);
+    return to_int8(clamp(clamp(scaled, 32) + zero, 32));
+  });
+  KernelCase c = conv.make(y, parameters, zero, "int8");
+  c.kernel = "conv";
   cases.push_back(std::move(c));
 }
 

@@ -72,12 +72,16 @@ std::vector<Case> cases() {
                                   {1, r.to, r.to, r.channels}, attrs)});
     }
   // What the DSP's kernels conv and matvec compute, for the engines that a compiler can choose from.
-  workloads::Builder conv("conv", 1), fc("fc", 1);
-  const auto map = conv.input({1, 4, 16, 16}, -1, 1), row = fc.input({1, 512}, -1, 1);
-  const auto conv_out = conv.conv("y", map, 32, workloads::square(3, 1, arch::Activation::kNone)),
-             fc_out = fc.fully_connected("y", row, 128);
+  workloads::Builder conv("conv", 1);
+  const auto map = conv.input({1, 4, 16, 16}, -1, 1);
+  const auto conv_out = conv.conv("y", map, 32, workloads::square(3, 1, arch::Activation::kNone));
   out.push_back({"CONV_2D 3x3 4x16x16 to 32", conv.finish({conv_out})});
-  out.push_back({"FULLY_CONNECTED 512 to 128", fc.finish({fc_out})});
+  for (const auto& [inputs, outputs] : {std::pair{64, 10}, {256, 32}, {512, 128}, {640, 640}}) {
+    workloads::Builder fc("fc", 1);
+    const auto row = fc.input({1, inputs}, -1, 1);
+    const auto fc_out = fc.fully_connected("y", row, outputs);
+    out.push_back({fmt::format("FULLY_CONNECTED {} to {}", inputs, outputs), fc.finish({fc_out})});
+  }
   return out;
 }
 
@@ -113,6 +117,7 @@ CpuWork cpu_work(const dsp_kernels::KernelCase& c) {
   if (k.starts_with("fft")) return {2 * std::log2(points), 3 * std::log2(points), 0};
   if (k == "mfcc") return {param("BINS", 128) * 34 + 1024, 32, 32};
   if (k == "matvec") return {param("COLUMNS", 128), 2, 0};
+  if (k == "dense_map") return {static_cast<double>(c.bound) * 128 / points, 2, 0};
   if (k == "conv" || k == "conv_map") return {9 * 32 * param("CHANNELS", 16), 64, 0};
   if (k.starts_with("softmax")) return {1, 2, 1};
   if (k == "layernorm") return {2, 3, 0};

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "arch/numerics.h"
+#include "delegate/dsp/dsp_weights.h"
 #include "delegate/dsp/plan_tools.h"
 
 namespace deputy::delegate {
@@ -31,41 +30,6 @@ ConvShape conv_shape(const Graph& graph, const Op& op) {
               &y = graph.tensor(op.outputs[0]).desc.shape;
   return {x[1], x[2], x[3], y[1], y[2], y[3], y[1] == x[1] ? 1 : 0};
 }
-arch::Requant channel_requant(const Graph& graph, const Op& op, std::int64_t output,
-                              Numerics numerics) {
-  const auto& scales = graph.tensor(op.inputs[1]).desc.quant.scale;
-  return arch::conv_requant(graph.tensor(op.inputs[0]).desc.quant.scale[0],
-                            scales[scales.size() > 1 ? static_cast<std::size_t>(output) : 0],
-                            graph.tensor(op.outputs[0]).desc.quant.scale[0], numerics);
-}
-
-// Weights of 32 channels as the kernel wants them, then biases, multipliers, shifts and masks.
-void append_conv_block(const Graph& graph, const Op& op, std::int64_t first, bool twice,
-                       std::vector<std::uint8_t>& table) {
-  const Tensor& w = graph.tensor(op.inputs[1]);
-  const std::int64_t taps = 9 * w.desc.shape[3];
-  const std::int32_t zero_in = graph.tensor(op.inputs[0]).desc.quant.zero_point[0];
-  const auto* weights = reinterpret_cast<const std::int8_t*>(w.data.data());
-  std::vector<std::int8_t> packed;
-  std::vector<std::int32_t> bias, multiplier, shift, mask;
-  for (std::int64_t k = 0; k < taps; k += 4)
-    for (std::int64_t o = first; o < first + 32; ++o)
-      packed.insert(packed.end(), weights + o * taps + k, weights + o * taps + k + 4);
-  for (std::int64_t o = first; o < first + 32; ++o) {
-    std::uint32_t sum = 0;  // wraps as the kernels' sums do
-    if (graph.has_input(op, 2))
-      std::memcpy(&sum, graph.tensor(op.inputs[2]).data.data() + 4 * o, 4);
-    for (std::int64_t k = 0; k < taps; ++k)
-      sum -= static_cast<std::uint32_t>(zero_in * weights[o * taps + k]);
-    const arch::Requant r =
-        channel_requant(graph, op, o, twice ? Numerics::kTflite : Numerics::kSingle);
-    bias.push_back(static_cast<std::int32_t>(sum)), multiplier.push_back(r.multiplier);
-    shift.push_back(twice ? -r.shift : 31 - r.shift), mask.push_back(r.shift ? -1 : 0);
-  }
-  append(table, packed), append(table, bias), append(table, multiplier);
-  append(table, shift), append(table, mask);
-}
-
 }  // namespace
 
 std::optional<std::string> conv_refusal(const Graph& graph, const Op& op,
@@ -92,16 +56,7 @@ std::optional<std::string> conv_refusal(const Graph& graph, const Op& op,
       s.rows < 1)
     return "its kernel is for 4 to 40 input channels (multiples of 4), multiples of 32 output "
            "channels and of 4 columns";
-  if (!w.constant ||
-      (graph.has_input(op, 2) && (!graph.tensor(op.inputs[2]).constant ||
-                                  graph.tensor(op.inputs[2]).desc.dtype != DType::kInt32)))
-    return "its weights are no constants";
-  for (const std::int32_t zero : w.desc.quant.zero_point)
-    if (zero != 0) return "its weights have a zero point";
-  for (std::int64_t o = 0; o < s.outputs; ++o)
-    if (const auto r = channel_requant(graph, op, o, options.numerics);
-        r.shift > 0 || r.shift < -31)
-      return "a channel's scale is 1 or more";
+  if (auto why = weights_refusal(graph, op, s.outputs, options.numerics)) return why;
   if (s.blocks() > kMostBands || s.tcm() > options.dsp.tcm.bytes)
     return fmt::format("maps and weights need {} bytes of data memory", s.tcm());
   return std::nullopt;
@@ -117,7 +72,7 @@ DspPlan plan_conv(const Graph& graph, const Op& op, const CompileOptions& option
              "conv_map",
              {{"CHANNELS", s.channels}, {"DOUBLE", twice}}};
   for (std::int64_t block = 0; block < s.blocks(); ++block)
-    append_conv_block(graph, op, 32 * block, twice, out.table);
+    append_weights(graph, op, 32 * block, 32, 9 * s.channels, twice, out.table);
   const std::int64_t map = s.blocks() * s.block(), to = map + up(s.map()) + kVector,
                      line = s.width * s.channels;
   out.moves.push_back({DspMove::What::kTable, 0, 0, u32(map), {}});

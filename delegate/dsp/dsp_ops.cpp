@@ -12,6 +12,7 @@
 #include "arch/softmax.h"
 #include "delegate/codegen/window.h"
 #include "delegate/dsp/dsp_conv.h"
+#include "delegate/dsp/dsp_dense.h"
 #include "delegate/dsp/plan_tools.h"
 #include "delegate/partition/engine_cost.h"
 
@@ -181,6 +182,8 @@ std::optional<std::string> dsp_refusal(const Graph& graph, const Op& op,
       return softmax_refusal(graph, op, options);
     case OpKind::CONV_2D:
       return conv_refusal(graph, op, options);
+    case OpKind::FULLY_CONNECTED:
+      return dense_refusal(graph, op, options);
     case OpKind::RESIZE_BILINEAR:
     case OpKind::RESIZE_NEAREST_NEIGHBOR:
       return resize_refusal(graph, op, options);
@@ -195,6 +198,8 @@ DspPlan plan_dsp(const Graph& graph, const Op& op, const CompileOptions& options
       return plan_softmax(graph, op, options);
     case OpKind::CONV_2D:
       return plan_conv(graph, op, options);
+    case OpKind::FULLY_CONNECTED:
+      return plan_dense(graph, op, options);
     default:
       return plan_resize(graph, op, options);
   }

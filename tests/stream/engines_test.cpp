@@ -72,6 +72,12 @@ delegate::Graph conv(const Shape& in, int outputs, arch::Activation activation,
   return b.finish({b.conv("y", x, outputs, window)});
 }
 
+delegate::Graph dense(int rows, int inputs, int outputs, arch::Activation activation) {
+  workloads::Builder b("dense", 4);
+  const auto x = b.input({rows, inputs}, -1, 2);
+  return b.finish({b.fully_connected("y", x, outputs, activation)});
+}
+
 // Convolution, resizing, convolution: NPU, DSP, NPU.
 delegate::Graph chain() {
   workloads::Builder first("chain", 5), second("rest", 6);
@@ -130,6 +136,10 @@ TEST_CASE("operators on the DSP give the CPU's bytes, in the cycles that the com
   graphs.push_back(conv({1, 6, 4, 40}, 64, kRelu, arch::Padding::kSame));
   graphs.push_back(conv({1, 3, 6, 8}, 32, kRelu6, arch::Padding::kValid));
   graphs.push_back(conv({1, 24, 24, 4}, 96, kRelu, arch::Padding::kSame));
+  graphs.push_back(dense(1, 512, 128, kRelu));
+  graphs.push_back(dense(1, 33, 5, kNone));
+  graphs.push_back(dense(3, 4, 64, kRelu6));
+  graphs.push_back(dense(2, 1000, 200, kNone));  // in three bands, the last one not whole
   for (const Numerics numerics : {Numerics::kTflite, Numerics::kSingle})
     for (const delegate::Graph& graph : graphs) {
       INFO(arch::op_name(graph.ops[0].kind)
@@ -147,6 +157,32 @@ TEST_CASE("operators on the DSP give the CPU's bytes, in the cycles that the com
       CHECK(expected == Approx(took).epsilon(0.15));
       CHECK(dsp.inference.off_dsp.empty());
     }
+}
+
+TEST_CASE("a fully connected layer that the DSP does not take says why") {
+  auto options = simulate_options();
+  const auto why = [&](const delegate::Graph& graph) {
+    delegate::CompileOptions compile;
+    compile.numerics = options.numerics, compile.dsp = options.soc.dsp;
+    return delegate::dsp_refusal(graph, graph.ops[0], compile).value_or("taken");
+  };
+  auto graph = dense(1, 64, 10, arch::Activation::kNone);
+  CHECK(why(graph) == "taken");
+  options.numerics = Numerics::kFp32;
+  CHECK(why(graph).find("tflite and single") != std::string::npos);
+  options.numerics = Numerics::kTflite;
+  CHECK(why(dense(30, 64, 10, arch::Activation::kNone)).find("steps") != std::string::npos);
+  auto variable = graph;
+  variable.tensor(variable.ops[0].inputs[1]).constant = false;
+  CHECK(why(variable).find("no constants") != std::string::npos);
+  auto shifted = graph;
+  shifted.tensor(shifted.ops[0].inputs[1]).desc.quant.zero_point[0] = 1;
+  CHECK(why(shifted).find("zero point") != std::string::npos);
+  auto large = graph;
+  large.tensor(large.outputs[0]).desc.quant.scale[0] = 1e-6f;
+  CHECK(why(large).find("1 or more") != std::string::npos);
+  options.soc.dsp.tcm.bytes = 2048;
+  CHECK(why(graph).find("data memory") != std::string::npos);
 }
 
 TEST_CASE("the scheduler takes the engine that the table says is the fastest") {
@@ -215,7 +251,8 @@ TEST_CASE("without values a step on the DSP takes its time all the same") {
   auto options = on(Target::kDsp, simulate_options());
   for (const auto& graph :
        {one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8),
-        conv({1, 9, 12, 16}, 32, arch::Activation::kNone, arch::Padding::kSame)}) {
+        conv({1, 9, 12, 16}, 32, arch::Activation::kNone, arch::Padding::kSame),
+        dense(1, 512, 128, arch::Activation::kRelu)}) {
     const auto time = [&](bool timing_only) {
       options.timing_only = timing_only;
       const base::Result<tools::Simulation> s =
