@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 
+#include "tools/stream/low_pass.h"
 #include "workloads/ecg_signal.h"
 
 namespace deputy::tools {
@@ -30,19 +31,6 @@ constexpr std::uint32_t kStateRows = 5, kDetector = kStateRows * kBlockBytes,
                         kStateBytes = kDetector + kBlockBytes;
 constexpr std::int32_t kFirstSignalLevel = 200;
 
-/// Coefficients of Q15 of a low-pass at `cutoff` Hz: sinc with a Hamming window, sum `gain`.
-std::vector<double> low_pass(double cutoff, int taps, double gain) {
-  std::vector<double> h;
-  double sum = 0;
-  for (int i = 0; i < taps; ++i) {
-    const double t = i - taps / 2, x = 2 * 3.14159265358979 * cutoff / kRate * t;
-    h.push_back((t == 0 ? 1 : std::sin(x) / x) *
-                (0.54 - 0.46 * std::cos(2 * 3.14159265358979 * i / (taps - 1))));
-    sum += h.back();
-  }
-  for (double& v : h) v *= gain / sum;
-  return h;
-}
 void put_q15(const std::vector<double>& h, std::uint8_t* to) {
   for (std::size_t i = 0; i < h.size(); ++i) {
     const auto q = static_cast<std::int16_t>(std::lrint(h[i] * 32768));
@@ -53,9 +41,9 @@ void put_q15(const std::vector<double>& h, std::uint8_t* to) {
 // a window.
 std::vector<std::uint8_t> constants() {
   std::vector<std::uint8_t> out(2 * kBlockBytes + 1024);
-  put_q15(low_pass(40, kLowTaps, 1), out.data());
-  auto band = low_pass(20, kBandTaps, 8);
-  const auto lower = low_pass(5, kBandTaps, 8);
+  put_q15(low_pass(40 / kRate, kLowTaps, 1), out.data());
+  auto band = low_pass(20 / kRate, kBandTaps, 8);
+  const auto lower = low_pass(5 / kRate, kBandTaps, 8);
   for (std::size_t i = 0; i < band.size(); ++i) band[i] -= lower[i];
   put_q15(band, out.data() + kBlockBytes);
   for (std::uint32_t k = 0; k < 256; ++k) {

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "dsp_kernels/tables.h"
+#include "tools/stream/low_pass.h"
 #include "workloads/random.h"
 
 namespace deputy::tools {
@@ -38,19 +39,12 @@ void put(std::vector<std::uint8_t>& to, std::uint32_t address, const std::vector
   std::memcpy(to.data() + address - kConstants, values.data(), values.size() * sizeof(T));
 }
 
-// A low-pass at 3.6 kHz: sinc with a Hamming window; even coefficients, then from lane 32 the odd
-// ones.
+// A low-pass at 3.6 kHz: even coefficients, then from lane 32 the odd ones.
 std::vector<std::int16_t> half_band() {
-  std::vector<double> h;
-  double sum = 0;
-  for (int i = 0; i < kTaps; ++i) {
-    const double t = i - (kTaps - 1) / 2.0, x = 2 * std::numbers::pi * 3600 / kRate * t;
-    h.push_back(std::sin(x) / x * (0.54 - 0.46 * std::cos(2 * std::numbers::pi * i / (kTaps - 1))));
-    sum += h.back();
-  }
+  const auto h = low_pass(3600.0 / kRate, kTaps, 32767);
   std::vector<std::int16_t> out(64);
   for (std::size_t i = 0; i < h.size(); ++i)
-    out[i / 2 + (i % 2 ? 32 : 0)] = static_cast<std::int16_t>(std::lrint(h[i] / sum * 32767));
+    out[i / 2 + (i % 2 ? 32 : 0)] = static_cast<std::int16_t>(std::lrint(h[i]));
   return out;
 }
 
