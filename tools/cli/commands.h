@@ -197,6 +197,7 @@ struct StreamCommand {
   std::string soc;                ///< in the place of the scenario's; empty: its
   std::vector<std::string> with;  ///< KEY=VALUE of the scenario
   std::string faults, decisions, report;  ///< files; empty: none
+  std::string signal, labels;  ///< files to write the signal to; then nothing runs
   bool json = false, reproducible = false, compare = false;
 };
 

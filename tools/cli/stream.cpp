@@ -3,6 +3,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/files.h"
+#include "tools/stream/signal_file.h"
 #include "tools/stream/stream_report.h"
 #include "tools/table.h"
 
@@ -23,6 +24,10 @@ base::Result<StreamOptions> options_of(const CommonOptions& common, const Stream
 }
 
 base::Status stream(const CommonOptions& common, const StreamCommand& command) {
+  if (!command.signal.empty() || !command.labels.empty()) {
+    DEPUTY_ASSIGN(const auto scenario, load_scenario(command.scenario, command.with));
+    return write_signal(scenario, command.signal, command.labels);
+  }
   DEPUTY_ASSIGN(const auto options, options_of(common, command, {}));
   DEPUTY_ASSIGN(const auto run, run_stream(options));
   const StreamReport report = report_stream(options, run);

@@ -361,6 +361,8 @@ int main(int argc, char** argv) {
   stream_cmd->add_option("--with", stream.with, "override one key of the scenario, e.g. source.seconds=3600 (repeatable)")->take_all();
   stream_cmd->add_option("--faults", stream.faults, "fault plan to inject into the hardware");
   stream_cmd->add_option("--decisions", stream.decisions, "write the decisions to this file");
+  stream_cmd->add_option("--signal", stream.signal, "write the samples as the sensor gives them to this file, and run nothing");
+  stream_cmd->add_option("--labels", stream.labels, "write what is in them to this file, and run nothing");
   stream_cmd->add_option("--report", stream.report, "also write the report as JSON to this file");
   stream_cmd->add_flag("--json", stream.json, "print JSON");
   stream_cmd->add_flag("--reproducible", stream.reproducible, "leave wall time out of the JSON");

@@ -46,6 +46,7 @@ base::Status Chain::decide(std::int64_t sample, std::uint64_t ready_ps) {
   d.scores.assign(reinterpret_cast<const std::int8_t*>(scores.data()),
                   reinterpret_cast<const std::int8_t*>(scores.data()) + scores.size());
   d.kind = static_cast<int>(std::max_element(d.scores.begin(), d.scores.end()) - d.scores.begin());
+  conclude(d);
   p_.device->port().charge(CpuKernel::kElementwise, scores.size(), {});
   d.needed_ps = ready_ps, d.decided_ps = p_.device->port().now_ps();
   decisions_.push_back(std::move(d));

@@ -19,6 +19,7 @@ namespace deputy::tools {
 struct StreamLabel {
   std::int64_t sample = 0;
   int kind = 0;
+  double value = 0;  ///< for chains that decide a number
 };
 
 /// How the sensor delivers: frames of equal size. A sample: all channels, or an image.
@@ -35,7 +36,8 @@ struct StreamSignal {
 
 struct StreamDecision {
   std::int64_t sample = 0;  ///< what it is about
-  int kind = 0;             ///< class with the highest score
+  int kind = 0;             ///< class
+  double value = 0;         ///< for chains that decide a number
   std::vector<std::int8_t> scores;
   std::uint64_t needed_ps = 0;  ///< when the last frame that it needs was in memory
   std::uint64_t decided_ps = 0;
@@ -66,8 +68,10 @@ class Chain {
   std::uint64_t given_up() const { return given_up_; }
 
  protected:
-  /// The class with the highest score of the session's first output, about `sample`.
+  /// The class with the highest score of the session's first output, about `sample`; conclude() has
+  /// the last word.
   base::Status decide(std::int64_t sample, std::uint64_t ready_ps);
+  virtual void conclude(StreamDecision&) {}
   /// Of whole cache lines.
   base::Status make(host_runtime::Buffer& buffer, std::uint64_t bytes, MemoryKind kind = MemoryKind::kSram);
 
@@ -104,7 +108,13 @@ struct RowsAt {
 arch::DspCommand transfer_rows(arch::DspCommandKind kind, std::uint8_t region, const RowsAt& memory,
                                const RowsAt& tcm, std::uint32_t row_bytes, std::uint32_t rows);
 
-/// How a chain's decisions are held against the labels.
+/// What a chain decides, and how that is held against the labels (stream_score.h).
+enum class Judge {
+  kClasses,   ///< the class of a moment
+  kValue,     ///< a number; classes, if any, only sort the labels
+  kEpisodes,  ///< two classes: a label of class 1 begins an episode, one of class 0 ends it
+};
+
 struct ChainInfo {
   const char* name;
   const char* doc;
@@ -115,6 +125,8 @@ struct ChainInfo {
   double blind_s = 0;      ///< at both ends of a piece of signal nothing is decided
   base::Result<StreamSignal> (*signal)(const StreamScenario& scenario);
   std::unique_ptr<Chain> (*make)();
+  Judge judge = Judge::kClasses;
+  const char* unit = "";  ///< of kValue
 };
 /// kConfig when there is none of this name.
 base::Result<const ChainInfo*> find_chain(const std::string& name);

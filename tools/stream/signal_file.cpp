@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -15,7 +16,9 @@ namespace {
 constexpr int kMostClasses = 1000;
 
 base::Result<std::vector<StreamLabel>> read_labels(const std::string& path, std::int64_t samples,
-                                                   const std::vector<std::string>& classes) {
+                                                   const ChainInfo& chain) {
+  const std::vector<std::string>& classes = chain.classes;
+  const bool values = chain.judge == Judge::kValue;
   DEPUTY_ASSIGN(const auto bytes, read_file(path));
   std::istringstream text(std::string(bytes.begin(), bytes.end()));
   std::vector<StreamLabel> out;
@@ -27,7 +30,9 @@ base::Result<std::vector<StreamLabel>> read_labels(const std::string& path, std:
     if (!(words >> at) || at[0] == '#') continue;
     const auto bad = [&](std::string what) {
       return base::Error{base::ErrorKind::kInput, fmt::format("{}:{}", path, number),
-                         std::move(what), "a line is a sample's number and its class"};
+                         std::move(what),
+                         values ? "a line is a sample's number, its value and perhaps its class"
+                                : "a line is a sample's number and its class"};
     };
     const auto whole = [](const std::string& word, auto& value) {
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -36,7 +41,12 @@ base::Result<std::vector<StreamLabel>> read_labels(const std::string& path, std:
     StreamLabel label;
     if (!whole(at, label.sample) || label.sample < 0)
       return bad(fmt::format("'{}' is no sample number", at));
-    if (!(words >> kind)) return bad("there is no class");
+    if (!(words >> kind)) return bad(values ? "there is no value" : "there is no class");
+    if (values) {
+      if (!whole(kind, label.value) || !std::isfinite(label.value))
+        return bad(fmt::format("'{}' is no number", kind));
+      if (!(words >> kind)) kind.assign(1, '0');
+    }
     if (words >> more) return bad(fmt::format("'{}' is too much", more));
     const auto named = std::ranges::find(classes, kind);
     if (named != classes.end())
@@ -53,8 +63,8 @@ base::Result<std::vector<StreamLabel>> read_labels(const std::string& path, std:
 
 }  // namespace
 
-base::Result<StreamSignal> read_signal(const StreamScenario& scenario, const FrameShape& shape,
-                                       const std::vector<std::string>& classes) {
+base::Result<StreamSignal> read_signal(const StreamScenario& scenario, const ChainInfo& chain) {
+  const FrameShape& shape = chain.shape;
   const std::filesystem::path folder = scenario.folder;
   const std::string path = (folder / scenario.source.file).string();
   StreamSignal out;
@@ -75,9 +85,28 @@ base::Result<StreamSignal> read_signal(const StreamScenario& scenario, const Fra
     DEPUTY_ASSIGN(
         out.labels,
         read_labels((folder / scenario.source.labels).string(),
-                    static_cast<std::int64_t>(frames) * shape.samples_per_frame, classes));
+                    static_cast<std::int64_t>(frames) * shape.samples_per_frame, chain));
   }
   return out;
+}
+
+base::Status write_signal(const StreamScenario& scenario, const std::string& file,
+                          const std::string& labels) {
+  DEPUTY_ASSIGN(const ChainInfo* chain, find_chain(scenario.chain));
+  DEPUTY_ASSIGN(const StreamSignal signal, chain->signal(scenario));
+  std::vector<std::uint8_t> bytes;
+  for (const auto& frame : signal.frames) bytes.insert(bytes.end(), frame.begin(), frame.end());
+  std::string text;
+  for (const StreamLabel& label : signal.labels) {
+    const auto kind = static_cast<std::size_t>(label.kind);
+    text += fmt::format("{} ", label.sample);
+    if (chain->judge == Judge::kValue) text += fmt::format("{:.2f} ", label.value);
+    text += kind < chain->classes.size() ? chain->classes[kind] : std::to_string(kind);
+    text += "\n";
+  }
+  if (!file.empty()) DEPUTY_TRY(write_file(file, bytes));
+  if (!labels.empty()) DEPUTY_TRY(write_text(labels, text));
+  return {};
 }
 
 }  // namespace deputy::tools

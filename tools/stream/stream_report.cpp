@@ -20,47 +20,6 @@ double percentile(std::vector<double> values, double share) {
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
 }
 
-// Each label takes the nearest decision that is near enough and still free. Labels too near to the
-// ends of a piece of signal cannot be decided; with gaps there is no telling which those are, and
-// all others count.
-StreamScore score(const StreamRun& run) {
-  StreamScore out;
-  std::size_t classes = run.chain->classes.size();
-  for (const StreamLabel& label : run.signal.labels)
-    classes = std::max(classes, static_cast<std::size_t>(label.kind) + 1);
-  for (const StreamDecision& d : run.decisions)
-    classes = std::max(classes, static_cast<std::size_t>(d.kind) + 1);
-  out.of_class.resize(classes);
-  const auto extra = [&](const StreamDecision& d) {
-    ++out.extra, ++out.of_class[static_cast<std::size_t>(d.kind)].wrong;
-  };
-  out.confusion.assign(classes, std::vector<std::uint64_t>(classes));
-  const auto samples = [&](double s) {
-    return static_cast<std::int64_t>(std::lrint(s * run.chain->shape.samples_per_second));
-  };
-  const std::int64_t near = samples(run.chain->tolerance_s), blind = samples(run.chain->blind_s);
-  const auto end = static_cast<std::int64_t>(run.offered * run.chain->shape.samples_per_frame);
-  std::size_t next = 0;
-  for (const StreamLabel& label : run.signal.labels) {
-    while (next < run.decisions.size() && run.decisions[next].sample < label.sample - near)
-      extra(run.decisions[next++]);
-    const bool counts = label.sample >= blind && label.sample < end - blind;
-    StreamScore::OfClass& own = out.of_class[static_cast<std::size_t>(label.kind)];
-    out.labelled += counts, own.labelled += counts;
-    if (next == run.decisions.size() || run.decisions[next].sample > label.sample + near) continue;
-    const StreamDecision& d = run.decisions[next++];
-    if (!counts) continue;
-    ++out.found, ++own.found;
-    if (d.kind == label.kind)
-      ++out.right, ++own.right;
-    else
-      ++out.of_class[static_cast<std::size_t>(d.kind)].wrong;
-    ++out.confusion[static_cast<std::size_t>(label.kind)][static_cast<std::size_t>(d.kind)];
-  }
-  for (; next < run.decisions.size(); ++next) extra(run.decisions[next]);
-  return out;
-}
-
 std::vector<StreamStage> stages(const StreamOptions& options, const StreamRun& run) {
   std::map<std::string, double> nj;
   soc::each_energy_part(options.soc, run.record,
@@ -85,6 +44,103 @@ std::vector<StreamStage> stages(const StreamOptions& options, const StreamRun& r
       others += each;
   if (others > 0) out.push_back({"others", 0, 0, others * 1e-3});
   return out;
+}
+
+std::string value_text(const ValueScore& v, const std::string& unit) {
+  return fmt::format("mean absolute error {:.2f} {}, bias {:+.2f}, nine of ten within {:.2f}",
+                     v.error, unit, v.bias, v.p90);
+}
+
+std::string correctness_text(const StreamReport& r) {
+  if (r.judge == Judge::kValue) {
+    const ValueScore& all = r.values.all;
+    std::string out = fmt::format("  correct      {} of {} labelled have a decision", all.found,
+                                  all.labelled);
+    if (all.found > 0) out += fmt::format(": {}", value_text(all, r.unit));
+    out += "\n";
+    for (std::size_t i = 0; i < r.values.of_class.size() && r.values.of_class.size() > 1; ++i)
+      if (const ValueScore& v = r.values.of_class[i]; v.found > 0)
+        out += fmt::format("    {:<10} {} of {}: {}\n", r.classes[i], v.found, v.labelled,
+                           value_text(v, r.unit));
+    return out;
+  }
+  if (r.judge == Judge::kEpisodes) {
+    const EpisodeScore& e = r.episodes;
+    std::string out = fmt::format(
+        "  correct      {} of {} episodes found (sensitivity {:.2f} %), {} false alarms in {:.3f} "
+        "hours ({:.2f} an hour)",
+        e.found, e.labelled, 100 * e.sensitivity(), e.false_alarms, e.hours, e.false_per_hour());
+    if (e.found)
+      out += fmt::format("; alarm after {:.2f} s, {:.2f} s at most", e.latency_s, e.latency_max_s);
+    return out + "\n";
+  }
+  if (r.score.labelled == 0)
+    return "  correct      no labelled moment is so far from the ends of the signal that it is "
+        "counted\n";
+  return fmt::format(
+        "  correct      {} of {} labelled found (sensitivity {:.2f} %, PPV {:.2f} %), {} of those "
+        "named right ({:.2f} %), {} decisions without a label\n",
+        r.score.found, r.score.labelled, 100 * r.score.sensitivity(), 100 * r.score.predictivity(),
+        r.score.right, 100 * r.score.accuracy(), r.score.extra);
+}
+
+std::string confusion_text(const StreamReport& r) {
+  std::vector<std::string> titles = {"label \\ decision"};
+  for (const auto& name : r.classes) titles.push_back(">" + name);
+  titles.insert(titles.end(), {">not found", ">sensitivity", ">PPV"});
+  Table confusion(titles);
+  for (std::size_t i = 0; i < r.classes.size(); ++i) {
+    const StreamScore::OfClass& own = r.score.of_class[i];
+    std::vector<std::string> cells = {r.classes[i]};
+    for (const auto count : r.score.confusion[i]) cells.push_back(std::to_string(count));
+    cells.push_back(std::to_string(own.labelled - own.found));
+    cells.push_back(own.labelled ? fmt::format("{:.2f} %", 100 * own.sensitivity()) : "-");
+    cells.push_back(own.right + own.wrong ? fmt::format("{:.2f} %", 100 * own.predictivity())
+                                          : "-");
+    confusion.row(cells);
+  }
+  return confusion.text();
+}
+
+nlohmann::json correctness_json(const StreamReport& r) {
+  if (r.judge == Judge::kValue) {
+    const auto one = [](const ValueScore& v) {
+      return nlohmann::json{{"labelled", v.labelled}, {"found", v.found},
+                            {"mean_absolute_error", v.error}, {"bias", v.bias}, {"p90", v.p90}};
+    };
+    nlohmann::json out = one(r.values.all);
+    out["unit"] = r.unit;
+    for (std::size_t i = 0; i < r.values.of_class.size(); ++i) {
+      auto& own = out["classes"].emplace_back(one(r.values.of_class[i]));
+      own["class"] = i < r.classes.size() ? r.classes[i] : "";
+    }
+    return out;
+  }
+  if (r.judge == Judge::kEpisodes) {
+    const EpisodeScore& e = r.episodes;
+    return {{"episodes", e.labelled},         {"found", e.found},
+            {"sensitivity", e.sensitivity()}, {"false_alarms", e.false_alarms},
+            {"false_per_hour", e.false_per_hour()}, {"latency_mean_s", e.latency_s},
+            {"latency_max_s", e.latency_max_s}};
+  }
+  nlohmann::json correct = {{"labelled", r.score.labelled},
+                                        {"found", r.score.found},
+                                        {"right", r.score.right},
+                                        {"without_label", r.score.extra},
+                                        {"sensitivity", r.score.sensitivity()},
+                                        {"ppv", r.score.predictivity()},
+                                        {"accuracy", r.score.accuracy()},
+                                        {"confusion", r.score.confusion}};
+  for (std::size_t i = 0; i < r.classes.size(); ++i) {
+    const StreamScore::OfClass& own = r.score.of_class[i];
+    correct["classes"].push_back({{"class", r.classes[i]},
+                                  {"labelled", own.labelled},
+                                  {"found", own.found},
+                                  {"right", own.right},
+                                  {"sensitivity", own.sensitivity()},
+                                  {"ppv", own.predictivity()}});
+  }
+  return correct;
 }
 
 }  // namespace
@@ -120,7 +176,10 @@ StreamReport report_stream(const StreamOptions& options, const StreamRun& run) {
   out.battery_mwh = b.mah * b.volts * b.efficiency;
   out.battery_hours = out.total_mw() > 0 ? out.battery_mwh / out.total_mw() : 0;
   out.labelled = !run.signal.labels.empty();
-  if (out.labelled) out.score = score(run);
+  out.judge = run.chain->judge, out.unit = run.chain->unit;
+  if (out.labelled && out.judge == Judge::kClasses) out.score = score_classes(run);
+  if (out.labelled && out.judge == Judge::kValue) out.values = score_values(run);
+  if (out.labelled && out.judge == Judge::kEpisodes) out.episodes = score_episodes(run);
   out.classes = run.chain->classes;
   for (std::size_t i = out.classes.size(); i < out.score.of_class.size(); ++i)
     out.classes.push_back(fmt::format("class {}", i));
@@ -143,16 +202,7 @@ std::string stream_text(const StreamReport& r) {
         "  latency      p50 {:.3f} ms, p99 {:.3f} ms, max {:.3f} ms, from the last frame needed to "
         "the decision\n",
         r.latency_p50_ms, r.latency_p99_ms, r.latency_max_ms);
-  if (r.labelled && r.score.labelled == 0)
-    out +=
-        "  correct      no labelled moment is so far from the ends of the signal that it is "
-        "counted\n";
-  else if (r.labelled)
-    out += fmt::format(
-        "  correct      {} of {} labelled found (sensitivity {:.2f} %, PPV {:.2f} %), {} of those "
-        "named right ({:.2f} %), {} decisions without a label\n",
-        r.score.found, r.score.labelled, 100 * r.score.sensitivity(), 100 * r.score.predictivity(),
-        r.score.right, 100 * r.score.accuracy(), r.score.extra);
+  if (r.labelled) out += correctness_text(r);
   out += fmt::format(
       "  power        {:.4f} mW: SoC {:.4f}, analogue front end {:.4f}, radio {:.4f} ({:.0f} "
       "bytes)\n",
@@ -168,23 +218,8 @@ std::string stream_text(const StreamReport& r) {
                 human_energy(s.energy_uj * 1e3),
                 fmt::format("{:.3f} uW", s.energy_uj / r.stream_s)});
   out += "\n" + stages.text();
-  if (r.labelled && r.score.labelled + r.score.extra > 0) {
-    std::vector<std::string> titles = {"label \\ decision"};
-    for (const auto& name : r.classes) titles.push_back(">" + name);
-    titles.insert(titles.end(), {">not found", ">sensitivity", ">PPV"});
-    Table confusion(titles);
-    for (std::size_t i = 0; i < r.classes.size(); ++i) {
-      const StreamScore::OfClass& own = r.score.of_class[i];
-      std::vector<std::string> cells = {r.classes[i]};
-      for (const auto count : r.score.confusion[i]) cells.push_back(std::to_string(count));
-      cells.push_back(std::to_string(own.labelled - own.found));
-      cells.push_back(own.labelled ? fmt::format("{:.2f} %", 100 * own.sensitivity()) : "-");
-      cells.push_back(own.right + own.wrong ? fmt::format("{:.2f} %", 100 * own.predictivity())
-                                            : "-");
-      confusion.row(cells);
-    }
-    out += "\n" + confusion.text();
-  }
+  if (r.labelled && r.judge == Judge::kClasses && r.score.labelled + r.score.extra > 0)
+    out += "\n" + confusion_text(r);
   for (const auto& [step, count] : r.recovery)
     out += fmt::format("  recovery     {}: {}\n", step, count);
   for (const auto& failure : r.failures) out += "  " + failure + "\n";
@@ -211,25 +246,7 @@ std::string stream_json(const StreamReport& r, bool reproducible) {
       {"total", r.total_mw()}, {"soc", r.soc_mw}, {"analog", r.analog_mw}, {"radio", r.radio_mw}};
   out["radio_bytes"] = r.radio_bytes;
   out["battery"] = {{"mwh", r.battery_mwh}, {"hours", r.battery_hours}};
-  if (r.labelled) {
-    auto& correct = out["correctness"] = {{"labelled", r.score.labelled},
-                                          {"found", r.score.found},
-                                          {"right", r.score.right},
-                                          {"without_label", r.score.extra},
-                                          {"sensitivity", r.score.sensitivity()},
-                                          {"ppv", r.score.predictivity()},
-                                          {"accuracy", r.score.accuracy()},
-                                          {"confusion", r.score.confusion}};
-    for (std::size_t i = 0; i < r.classes.size(); ++i) {
-      const StreamScore::OfClass& own = r.score.of_class[i];
-      correct["classes"].push_back({{"class", r.classes[i]},
-                                    {"labelled", own.labelled},
-                                    {"found", own.found},
-                                    {"right", own.right},
-                                    {"sensitivity", own.sensitivity()},
-                                    {"ppv", own.predictivity()}});
-    }
-  }
+  if (r.labelled) out["correctness"] = correctness_json(r);
   out["recovery"] = r.recovery;
   out["failures"] = r.failures;
   return out.dump(2) + "\n";
@@ -239,9 +256,11 @@ std::string decisions_text(const StreamRun& run) {
   std::string out;
   for (const StreamDecision& d : run.decisions) {
     const auto kind = static_cast<std::size_t>(d.kind);
+    const auto& classes = run.chain->classes;
     out += fmt::format("{} {}", d.sample,
-                       kind < run.chain->classes.size() ? run.chain->classes[kind]
-                                                        : fmt::format("class {}", kind));
+                       run.chain->judge == Judge::kValue ? fmt::format("{:.2f}", d.value)
+                       : kind < classes.size()           ? classes[kind]
+                                                         : fmt::format("class {}", kind));
     for (const std::int8_t score : d.scores) out += fmt::format(" {}", score);
     out += "\n";
   }

@@ -203,7 +203,7 @@ base::Result<StreamRun> run_stream(const StreamOptions& options) {
   if (scenario.source.file.empty()) {
     DEPUTY_ASSIGN(out.signal, out.chain->signal(scenario));
   } else {
-    DEPUTY_ASSIGN(out.signal, read_signal(scenario, out.chain->shape, out.chain->classes));
+    DEPUTY_ASSIGN(out.signal, read_signal(scenario, *out.chain));
   }
   drop_out(scenario, out.chain->shape, out.signal);
   out.offered = out.signal.frames.size();

@@ -1,10 +1,12 @@
 #include "tools/stream/window_chain.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <fmt/format.h>
 
-#include "workloads/random.h"
+#include <algorithm>
+#include <bit>
+
+#include "workloads/eeg_signal.h"
+#include "workloads/ppg_signal.h"
 
 namespace deputy::tools {
 namespace {
@@ -22,21 +24,34 @@ struct Geometry {
   FrameShape shape() const { return {2 * values(), step, rate}; }
 };
 
-class WindowChain final : public FrameChain {
+class WindowChain : public FrameChain {
  public:
   explicit WindowChain(const Geometry& geometry) : g_(geometry) {}
 
- private:
+ protected:
+  /// The network's only output has `values` of int8.
+  base::Result<arch::TensorDesc> output(std::int64_t values) const {
+    const arch::Executable& e = p_.session->executable();
+    const arch::TensorDesc& desc = e.tensors[e.outputs[0]].desc;
+    if (e.outputs.size() != 1 || desc.dtype != DType::kInt8 || desc.elements() != values)
+      return base::Error{base::ErrorKind::kConfig, p_.scenario->model,
+                         fmt::format("chain '{}' wants one output of int8 with {} numbers",
+                                     p_.scenario->chain, values),
+                         "use another model or chain"};
+    return desc;
+  }
   base::Status set_up() override {
     for (Buffer& window : window_) DEPUTY_TRY(make(window, g_.window_bytes()));
     DEPUTY_ASSIGN(entry_, p_.firmware->entry("quantise"));
     return {};
   }
-  std::uint64_t input_bytes() const override { return g_.window_bytes(); }
   base::Status restart() override {
     whole_ = 0;  // the window fills again
     return {};
   }
+
+ private:
+  std::uint64_t input_bytes() const override { return g_.window_bytes(); }
   const Buffer* take() override {
     turn_ = !turn_;
     whole_ = std::min(whole_ + g_.step, g_.window);
@@ -69,59 +84,101 @@ class WindowChain final : public FrameChain {
   std::size_t turn_ = 0;
 };
 
-constexpr Geometry kPpg = {.rate = 32, .planes = 1, .channels = 4, .window = 256, .step = 32};
-constexpr Geometry kEeg = {.rate = 256, .planes = 22, .channels = 1, .window = 512, .step = 64};
+constexpr Geometry kPpg = {.rate = workloads::kPpgRate,
+                           .planes = 1,
+                           .channels = workloads::kPpgChannels,
+                           .window = 256,
+                           .step = 32};
+constexpr Geometry kEeg = {.rate = workloads::kEegRate,
+                           .planes = workloads::kEegChannels,
+                           .channels = 1,
+                           .window = 512,
+                           .step = 64};
 
-// `value(channel, seconds)` in units of a full scale of 1.
-template <class Value>
-StreamSignal sampled(const StreamScenario& scenario, const Geometry& g, Value&& value) {
-  StreamSignal out;
-  const auto frames = static_cast<std::size_t>(scenario.source.seconds * g.rate) / g.step;
-  for (std::size_t f = 0; f < frames; ++f) {
-    std::vector<std::uint8_t> bytes;
+constexpr double kRateOffset = 110;  ///< workloads/streams/train.py: beats a minute of a score of 0
+
+class HeartRateChain final : public WindowChain {
+ public:
+  HeartRateChain() : WindowChain(kPpg) {}
+
+ private:
+  base::Status set_up() override {
+    DEPUTY_TRY(WindowChain::set_up());
+    DEPUTY_ASSIGN(const arch::TensorDesc rate, output(1));
+    scale_ = rate.quant.scale.at(0), zero_ = rate.quant.zero_point.at(0);
+    return {};
+  }
+  void conclude(StreamDecision& d) override {
+    d.value = kRateOffset + scale_ * static_cast<double>(d.scores[0] - zero_);
+  }
+  double scale_ = 0;
+  std::int64_t zero_ = 0;
+};
+
+class SeizureChain final : public WindowChain {
+ public:
+  SeizureChain() : WindowChain(kEeg) {}
+
+ private:
+  static constexpr std::uint32_t kWindows = 8, kBegins = 6, kEnds = 2;
+  base::Status set_up() override {
+    DEPUTY_TRY(WindowChain::set_up());
+    DEPUTY_TRY(output(2));
+    return {};
+  }
+  base::Status restart() override {
+    seen_ = 0, alarm_ = false;
+    return WindowChain::restart();
+  }
+  void conclude(StreamDecision& d) override {
+    seen_ = ((seen_ << 1) | static_cast<std::uint32_t>(d.kind)) & ((1u << kWindows) - 1);
+    const auto seizures = static_cast<std::uint32_t>(std::popcount(seen_));
+    alarm_ = alarm_ ? seizures > kEnds : seizures >= kBegins;
+    d.kind = alarm_;
+  }
+  std::uint32_t seen_ = 0;  ///< a bit for each of the last windows
+  bool alarm_ = false;
+};
+
+/// Frames of int16, plane by plane, of samples that lie channel by channel.
+std::vector<std::vector<std::uint8_t>> frames_of(const std::vector<std::int16_t>& samples,
+                                                 const Geometry& g) {
+  std::vector<std::vector<std::uint8_t>> out(samples.size() / g.values());
+  const std::uint32_t sample = g.planes * g.channels;
+  for (std::size_t f = 0; f < out.size(); ++f)
     for (std::uint32_t plane = 0; plane < g.planes; ++plane)
       for (std::uint32_t i = 0; i < g.step; ++i)
         for (std::uint32_t channel = 0; channel < g.channels; ++channel) {
-          const double t = static_cast<double>(f * g.step + i) / g.rate;
-          const auto v = static_cast<std::int16_t>(
-              std::clamp(std::lrint(32767 * value(plane + channel, t)), -32768L, 32767L));
-          bytes.push_back(static_cast<std::uint8_t>(v)),
-              bytes.push_back(static_cast<std::uint8_t>(static_cast<std::uint16_t>(v) >> 8));
+          const auto v = static_cast<std::uint16_t>(
+              samples[(f * g.step + i) * sample + plane * g.channels + channel]);
+          out[f].push_back(static_cast<std::uint8_t>(v));
+          out[f].push_back(static_cast<std::uint8_t>(v >> 8));
         }
-    out.frames.push_back(std::move(bytes));
-  }
   return out;
 }
 
-constexpr double kTwoPi = 6.283185307179586;
-
-// A pulse of 55 to 95 beats a minute with its second wave, and walking every other minute on all
-// four channels.
+// A label at the last sample of each window that is whole: the mean rate in it.
 base::Result<StreamSignal> ppg_signal(const StreamScenario& scenario) {
-  workloads::Random random(static_cast<std::uint64_t>(scenario.source.seed));
-  return sampled(scenario, kPpg, [&](std::uint32_t channel, double t) {
-    const double beats =
-        kTwoPi *
-        (75.0 / 60 * t + 20.0 / 60 * 30 * (1 - std::cos(kTwoPi * t / 180)) / kTwoPi * 6 / 10);
-    const bool walks = std::fmod(t, 120) > 60;
-    const double steps = walks ? 0.3 * std::sin(kTwoPi * 1.8 * t + channel) : 0;
-    const double pulse =
-        channel == 0 ? 0.4 * std::sin(beats) + 0.15 * std::sin(2 * beats + 0.8) : 0;
-    return pulse + steps + 0.02 * random.normal();
-  });
+  const auto made = workloads::make_ppg(static_cast<std::uint64_t>(scenario.source.seed),
+                                        scenario.source.seconds);
+  StreamSignal out;
+  out.frames = frames_of(made.samples, kPpg);
+  for (std::size_t last = kPpg.window - 1; last < out.frames.size() * kPpg.step; last += kPpg.step)
+    out.labels.push_back({static_cast<std::int64_t>(last), made.moving[last] ? 1 : 0,
+                          made.rate(last, kPpg.window)});
+  return out;
 }
 
-// Background rhythm of 10 Hz, and every third minute a seizure of 20 s: waves of 3 Hz on all
-// channels, growing.
 base::Result<StreamSignal> eeg_signal(const StreamScenario& scenario) {
-  workloads::Random random(static_cast<std::uint64_t>(scenario.source.seed));
-  return sampled(scenario, kEeg, [&](std::uint32_t channel, double t) {
-    const double in = std::fmod(t, 180) - 150,
-                 seizure = in > 0 && in < 20
-                               ? 0.6 * in / 20 * std::sin(kTwoPi * 3 * t + 0.1 * channel)
-                               : 0;
-    return 0.1 * std::sin(kTwoPi * 10 * t + channel) + seizure + 0.08 * random.normal();
-  });
+  const auto made = workloads::make_eeg({.seed = static_cast<std::uint64_t>(scenario.source.seed),
+                                         .seconds = scenario.source.seconds});
+  StreamSignal out;
+  out.frames = frames_of(made.samples, kEeg);
+  for (const workloads::Seizure& s : made.seizures) {
+    out.labels.push_back({s.begin, 1});
+    out.labels.push_back({s.end, 0});
+  }
+  return out;
 }
 
 }  // namespace
@@ -129,28 +186,32 @@ base::Result<StreamSignal> eeg_signal(const StreamScenario& scenario) {
 const ChainInfo& ppg_chain() {
   static const ChainInfo info = {
       .name = "ppg",
-      .doc = "PPG and three axes of motion, int16 at 32 Hz; heart rate each second from 8 s",
+      .doc = "green and infrared light, motion along and across the arm, int16 at 32 Hz; heart rate "
+             "each second from 8 s",
       .shape = kPpg.shape(),
-      .classes = {},
+      .classes = {"still", "moving"},
       .kernels = {{"quantise", "quantise", {{"SHIFT", 8}}}},
       .tolerance_s = 0.5,
-      .blind_s = 8,
+      .blind_s = 0,
       .signal = ppg_signal,
-      .make = []() -> std::unique_ptr<Chain> { return std::make_unique<WindowChain>(kPpg); }};
+      .make = []() -> std::unique_ptr<Chain> { return std::make_unique<HeartRateChain>(); },
+      .judge = Judge::kValue,
+      .unit = "bpm"};
   return info;
 }
 
 const ChainInfo& eeg_chain() {
   static const ChainInfo info = {
       .name = "eeg",
-      .doc = "22 channels of EEG, int16 at 256 Hz; a decision four times a second from 2 s",
+      .doc = "22 channels of EEG, int16 at 256 Hz; seizure or not four times a second from 2 s",
       .shape = kEeg.shape(),
-      .classes = {},
+      .classes = {"background", "seizure"},
       .kernels = {{"quantise", "quantise", {{"SHIFT", 8}}}},
-      .tolerance_s = 0.125,
-      .blind_s = 2,
+      .tolerance_s = 2,  // what a window still sees
+      .blind_s = 0,
       .signal = eeg_signal,
-      .make = []() -> std::unique_ptr<Chain> { return std::make_unique<WindowChain>(kEeg); }};
+      .make = []() -> std::unique_ptr<Chain> { return std::make_unique<SeizureChain>(); },
+      .judge = Judge::kEpisodes};
   return info;
 }
 

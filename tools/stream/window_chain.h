@@ -7,9 +7,12 @@
 
 namespace deputy::tools {
 
-const ChainInfo&
-ppg_chain();  ///< 4 channels at 32 Hz, windows of 256 samples, a decision a second: `temponet`
-const ChainInfo&
-eeg_chain();  ///< 22 channels at 256 Hz, windows of 512 samples, four decisions a second: `eegnet`
+/// Green and infrared light, motion along and across the arm, at 32 Hz; windows of 256 samples, a heart
+/// rate a second. The network's one output is beats a minute, less 110.
+const ChainInfo& ppg_chain();
+/// 22 channels at 256 Hz, windows of 512 samples, looked at four times a second. The network has a
+/// score for each class; an alarm begins when six of the last eight windows are a seizure, and ends
+/// when at most two are.
+const ChainInfo& eeg_chain();
 
 }  // namespace deputy::tools
