@@ -35,19 +35,20 @@ async function main([folder, deputy, goldens]) {
   fs.mkdirSync(target, {recursive: true});
   const work = fs.mkdtempSync(path.join(os.tmpdir(), 'quantised-'));
   const all = [];
-  for (const [name, shape] of [['digits', [12, 1, 28, 28]], ['beats_ae', [12, 256]]]) {
+  for (const [name, shape, budget] of [['digits', [12, 1, 28, 28], 25], ['beats_ae', [12, 256], 1000]]) {
     const size = shape.slice(1).reduce((a, b) => a * b, 1);
     const samples = makeSamples(shape[0], size, 5);
     const calib = path.join(target, `${name}_x.npy`);
     npy.write(calib, '<f4', shape, bytesOf(samples));
-    for (const format of ['tflite', 'onnx']) {
-      const model = path.join(work, `${name}.${format}`);
-      execFileSync(deputy, ['quantize', `workloads/trained/${name}.onnx`, '--dim', 'batch=1', '--calib', calib, '--method', 'minmax', '--equalise', 'off', '-o', model, '--quiet']);
+    for (const [format, mixed] of [['tflite', false], ['onnx', false], ['tflite', true], ['onnx', true]]) {
+      const label = `${name}${mixed ? '_mixed' : ''}`, model = path.join(work, `${label}.${format}`);
+      const options = ['--method', 'minmax', '--equalise', 'off', ...(mixed ? ['--mixed', '--budget', `bytes=${budget}`] : [])];
+      const report = JSON.parse(execFileSync(deputy, ['quantize', `workloads/trained/${name}.onnx`, '--dim', 'batch=1', '--calib', calib, '-o', model, '--json', ...options]));
       const outputs = await run(model, samples);
-      npy.write(path.join(target, `${name}_${format}.npy`), '<f4', [shape[0], outputs.length / shape[0]], bytesOf(outputs));
+      npy.write(path.join(target, `${label}_${format}.npy`), '<f4', [shape[0], outputs.length / shape[0]], bytesOf(outputs));
       const bytes = fs.readFileSync(model);
-      all.push({network: name, format, model_bytes: bytes.length, model_hash: hash(bytes)});
-      console.log(`quantised ${name}.${format}: ${shape[0]} cases`);
+      all.push({network: name, format, options, step: report.layers.at(-1).scale, model_bytes: bytes.length, model_hash: hash(bytes)});
+      console.log(`quantised ${label}.${format}: ${shape[0]} cases`);
     }
   }
   fs.rmSync(work, {recursive: true});

@@ -16,6 +16,8 @@ int number(DType type) {
     case DType::kFloat32: return pb::TensorProto::FLOAT;
     case DType::kInt8: return pb::TensorProto::INT8;
     case DType::kUint8: return pb::TensorProto::UINT8;
+    case DType::kInt16: return pb::TensorProto::INT16;
+    case DType::kUint16: return pb::TensorProto::UINT16;
     case DType::kInt32: return pb::TensorProto::INT32;
     case DType::kInt64: return pb::TensorProto::INT64;
     case DType::kFloat16: return pb::TensorProto::FLOAT16;
@@ -39,6 +41,15 @@ Data bytes8(DType dtype, Shape shape, const std::vector<int>& values) {
   for (const int v : values) out.bytes.push_back(static_cast<std::uint8_t>(v));
   return out;
 }
+
+Data ints16(DType dtype, Shape shape, const std::vector<int>& values) {
+  return data(dtype, std::move(shape), std::vector<std::uint16_t>(values.begin(), values.end()));
+}
+
+namespace {
+bool wide(DType dtype) { return dtype_size(dtype) == 2; }
+Data zero_point(DType dtype, int zero) { return wide(dtype) ? ints16(dtype, {}, {zero}) : bytes8(dtype, {}, {zero}); }
+}  // namespace
 
 struct Builder::Impl {
   pb::ModelProto model;
@@ -139,13 +150,13 @@ Builder& Builder::control_flow(const std::string& op, const std::vector<std::str
 }
 Builder& Builder::q(const std::string& in, const std::string& out, float scale, int zero, DType dtype) {
   const std::string name = "q" + std::to_string(impl_->scales++);
-  constant(name + "s", floats({}, {scale})).constant(name + "z", bytes8(dtype, {}, {zero}));
-  return node("QuantizeLinear", {in, name + "s", name + "z"}, {out});
+  constant(name + "s", floats({}, {scale})).constant(name + "z", zero_point(dtype, zero));
+  return node("QuantizeLinear", {in, name + "s", name + "z"}, {out}, {}, wide(dtype) ? "com.microsoft" : "");
 }
 Builder& Builder::dq(const std::string& in, const std::string& out, float scale, int zero, DType dtype) {
   const std::string name = "d" + std::to_string(impl_->scales++);
-  constant(name + "s", floats({}, {scale})).constant(name + "z", bytes8(dtype, {}, {zero}));
-  return node("DequantizeLinear", {in, name + "s", name + "z"}, {out});
+  constant(name + "s", floats({}, {scale})).constant(name + "z", zero_point(dtype, zero));
+  return node("DequantizeLinear", {in, name + "s", name + "z"}, {out}, {}, wide(dtype) ? "com.microsoft" : "");
 }
 std::vector<std::uint8_t> Builder::bytes() const {
   const std::string text = impl_->model.SerializeAsString();
@@ -185,6 +196,7 @@ std::vector<std::vector<std::uint8_t>> pattern(const delegate::Graph& graph) {
         std::memcpy(&bytes[i], &value, 4);
       } else {
         bytes[i] = static_cast<std::uint8_t>(state >> 24);
+        if (wide(desc.dtype)) bytes[i + 1] = static_cast<std::uint8_t>(state >> 16);
       }
     }
     out.push_back(std::move(bytes));

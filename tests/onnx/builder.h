@@ -20,6 +20,7 @@ struct Data {
 Data floats(Shape shape, const std::vector<float>& values);
 Data ints64(const std::vector<std::int64_t>& values);
 Data bytes8(DType dtype, Shape shape, const std::vector<int>& values);
+Data ints16(DType dtype, Shape shape, const std::vector<int>& values);
 Data ints32(Shape shape, const std::vector<std::int32_t>& values);
 
 class Builder {
@@ -36,7 +37,7 @@ class Builder {
                 const std::vector<arch::OnnxAttr>& attrs = {}, const std::string& domain = "");
   /// A node with a graph as attribute.
   Builder& control_flow(const std::string& op, const std::vector<std::string>& inputs, const std::string& output);
-  /// Q and DQ with one scale.
+  /// Q and DQ with one scale; those of 16 bits are com.microsoft's.
   Builder& q(const std::string& in, const std::string& out, float scale, int zero, DType dtype = DType::kInt8);
   Builder& dq(const std::string& in, const std::string& out, float scale, int zero, DType dtype = DType::kInt8);
   std::vector<std::uint8_t> bytes() const;
@@ -55,7 +56,7 @@ arch::OnnxAttr attr_f(const std::string& name, float value);
 int count(const delegate::Graph& graph, arch::OpKind kind);
 /// The only output of a graph on the CPU's kernels, in fp32 rounding.
 std::vector<std::uint8_t> run(const delegate::Graph& graph, const std::vector<std::vector<std::uint8_t>>& inputs);
-/// Float inputs of a seeded pattern, int8 ones too.
+/// Float inputs of a seeded pattern, integers too.
 std::vector<std::vector<std::uint8_t>> pattern(const delegate::Graph& graph);
 
 }  // namespace deputy::tests

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "api/import_model.h"
+#include "delegate/import/onnx/onnx_export.h"
 #include "delegate/import/tflite.h"
 #include "delegate/import/tflite_export.h"
 #include "tests/quantize/net.h"
@@ -131,6 +133,43 @@ TEST_CASE("mixed networks give the same bytes as a file and on the SoC") {
       setting.options.effort = delegate::Effort::kFast;
       CHECK(graphs::disagreement(*again, setting, 1).value_or("") == "");
     }
+  }
+}
+
+TEST_CASE("a mixed network is the same network as QDQ ONNX") {
+  for (const double percent : {40.0, 1000.0}) {
+    Budget budget;
+    budget.bytes_percent = percent;
+    const Made m = made(network(), budget);
+    const auto file = delegate::export_onnx(m.quantised.graph);
+    INFO((file.ok() ? std::string() : file.error().text()));
+    REQUIRE(file.ok());
+    std::vector<std::string> notes;
+    const auto again = api::import_model(*file, "again.onnx", "", {}, &notes);
+    INFO((again.ok() ? std::string() : again.error().text()));
+    REQUIRE(again.ok());
+    for (const auto& note : notes) FAIL_CHECK(note);
+    // Weighted operators are on the types that the quantiser chose.
+    for (const auto kind : {OpKind::CONV_2D, OpKind::DEPTHWISE_CONV_2D, OpKind::FULLY_CONNECTED})
+      for (const auto type : {DType::kInt8, DType::kInt16}) {
+        const auto of_type = [&](const delegate::Graph& g) {
+          return std::count_if(g.ops.begin(), g.ops.end(), [&](const auto& op) {
+            return op.kind == kind && g.tensor(op.inputs[0]).desc.dtype == type;
+          });
+        };
+        CHECK(of_type(*again) == of_type(m.quantised.graph));
+      }
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      const std::vector<Bytes> inputs = {sample(m.quantised.graph, seed)};
+      const auto a = Executor(m.quantised.graph, Numerics::kFp32).run(inputs),
+                 b = Executor(*again, Numerics::kFp32).run(inputs);
+      REQUIRE((a.ok() && b.ok()));
+      CHECK(*a == *b);
+    }
+    graphs::Setting setting;
+    setting.options.numerics = Numerics::kFp32;
+    setting.options.effort = delegate::Effort::kFast;
+    CHECK(graphs::disagreement(*again, setting, 1).value_or("") == "");
   }
 }
 

@@ -206,12 +206,6 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
   if (command.mixed && command.budget.empty())
     return usage("--mixed", "it needs a --budget",
                  "bytes=PERCENT, cycles=PERCENT or sqnr=DECIBELS");
-  if (command.mixed && command.output.ends_with(".onnx"))
-    return base::Error{
-        base::ErrorKind::kUnsupported, "--mixed",
-        "ONNX's QuantizeLinear knows int16 from operator set 21 on, the ONNX library "
-        "here ends at 17",
-        "write a .tflite file"};
   if (command.labels.empty() != command.metric.empty())
     return usage("--labels", "--labels and --metric go together");
   // The rounding follows from the format that is written.

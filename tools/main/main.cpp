@@ -204,7 +204,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   quantize_cmd->add_option("--io", quantize.io, "type of the model's inputs and outputs: float or int8")->check(CLI::IsMember({"float", "int8"}))->capture_default_str();
   quantize_cmd->add_option("--keep-float", quantize.keep_float, "operators that stay in floats, by kind (CONV_2D, Conv), by their name in the model or by that of their result; a trailing * stands for any rest (repeatable)");
-  auto* mixed = quantize_cmd->add_flag("--mixed", quantize.mixed, "keep the results that gain most in int16 (16x8 operators), within --budget; writes .tflite only");
+  auto* mixed = quantize_cmd->add_flag("--mixed", quantize.mixed, "keep the results that gain most in int16 (16x8 operators), within --budget");
   quantize_cmd->add_option("--budget", quantize.budget, "for --mixed: bytes=PERCENT or cycles=PERCENT more than int8, or sqnr=DECIBELS of the outputs to stop at (repeatable; all hold)")->take_all()->needs(mixed);
   quantize_cmd->add_option("--eval", quantize.eval, "samples for the metric, like --calib (default: those of --calib)");
   quantize_cmd->add_option("--labels", quantize.labels, ".npy file with a label for each sample, or 'input': the sample itself");

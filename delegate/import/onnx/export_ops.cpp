@@ -180,7 +180,7 @@ base::Status export_op(Exporter& e, const Op& op) {
                          "export the model with operator set 17"};
     std::vector<int> inputs;
     for (const TensorId id : op.inputs) inputs.push_back(id == kNoTensor ? kNoValue : e.get(id));
-    const int first = e.add(node->op, std::move(inputs), node->attrs, op.outputs.size());
+    const int first = e.add(op, *node, std::move(inputs));
     for (std::size_t i = 0; i < op.outputs.size(); ++i)
       if (op.outputs[i] != kNoTensor)
         e.put(op.outputs[i], Exporter::plain(e.rank(op.outputs[i])), first + static_cast<int>(i));

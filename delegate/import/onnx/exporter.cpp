@@ -11,6 +11,44 @@
 
 namespace deputy::delegate::onnx_import {
 
+namespace {
+
+/// Zero points as the little-endian bytes of their tensor's type.
+std::vector<std::uint8_t> integers(DType dtype, const std::vector<std::int32_t>& values) {
+  std::vector<std::uint8_t> out;
+  for (const std::int32_t v : values)
+    for (std::size_t i = 0; i < dtype_size(dtype); ++i)
+      out.push_back(static_cast<std::uint8_t>(v >> (8 * i)));
+  return out;
+}
+
+/// The int64 bias of a 16x8 operator as int32, which DequantizeLinear takes, or as floats where an
+/// entry needs more bits.
+Tensor narrow_bias(Tensor t) {
+  const std::size_t count = t.data.size() / sizeof(std::int64_t);
+  std::vector<std::int64_t> q(count);
+  if (count) std::memcpy(q.data(), t.data.data(), t.data.size());
+  const bool fits = std::all_of(q.begin(), q.end(),
+                                [](auto v) { return v == static_cast<std::int32_t>(v); });
+  const Quantisation quant = t.desc.quant;
+  t.desc.dtype = fits ? DType::kInt32 : DType::kFloat32;
+  if (!fits) t.desc.quant = {};
+  t.data.resize(count * sizeof(std::int32_t));
+  for (std::size_t c = 0; c < count; ++c) {
+    const auto narrow = static_cast<std::int32_t>(q[c]);
+    const auto real = static_cast<float>(static_cast<double>(q[c]) *
+                                         static_cast<double>(quant.scale[quant.per_channel() ? c : 0]));
+    std::memcpy(&t.data[c * 4], fits ? static_cast<const void*>(&narrow) : &real, 4);
+  }
+  return t;
+}
+
+bool is_wide_bias(const Tensor& t) {
+  return t.constant && t.desc.dtype == DType::kInt64 && t.desc.quant.present();
+}
+
+}  // namespace
+
 arch::OnnxAttr ints_attr(std::string name, std::vector<std::int64_t> values) {
   return {std::move(name), arch::OnnxAttr::Type::kInts, std::move(values), {}, {}};
 }
@@ -58,6 +96,13 @@ int Exporter::add(const std::string& op, std::vector<int> inputs, std::vector<ar
   return first;
 }
 
+int Exporter::add(const Op& op, const arch::OnnxNode& node, std::vector<int> inputs) {
+  const int first = add(node.op, std::move(inputs), node.attrs, op.outputs.size());
+  if (node.op == "QuantizeLinear") in_domain_of(desc(op.outputs[0]).dtype);
+  if (node.op == "DequantizeLinear") in_domain_of(desc(op.inputs[0]).dtype);
+  return first;
+}
+
 int Exporter::add_constant(const std::string& name, DType dtype, Shape shape,
                            std::vector<std::uint8_t> data) {
   const int id = name_value(name);
@@ -84,13 +129,13 @@ int Exporter::dequantised(int value, const Quantisation& quant, std::int64_t axi
       quant.per_channel() ? Shape{static_cast<std::int32_t>(quant.scale.size())} : Shape{};
   std::vector<int> inputs = {value, add_floats(numbered("s"), shape, quant.scale)};
   if (zero_point) {
-    std::vector<std::uint8_t> zeros;
-    for (const std::int32_t z : quant.zero_point) zeros.push_back(static_cast<std::uint8_t>(z));
-    inputs.push_back(add_constant(numbered("z"), dtype, shape, std::move(zeros)));
+    inputs.push_back(add_constant(numbered("z"), dtype, shape, integers(dtype, quant.zero_point)));
   }
   std::vector<arch::OnnxAttr> attrs;
   if (quant.per_channel()) attrs.push_back(ints_attr("axis", {axis}));
-  return add("DequantizeLinear", std::move(inputs), std::move(attrs));
+  const int out = add("DequantizeLinear", std::move(inputs), std::move(attrs));
+  in_domain_of(dtype);
+  return out;
 }
 
 int Exporter::quantised(TensorId like, int value) {
@@ -98,8 +143,12 @@ int Exporter::quantised(TensorId like, int value) {
   if (!d.quant.present()) return value;
   const int scale = add_floats(numbered("s"), {}, d.quant.scale);
   const int zero =
-      add_constant(numbered("z"), d.dtype, {}, {static_cast<std::uint8_t>(d.quant.zero_point[0])});
-  return add("DequantizeLinear", {add("QuantizeLinear", {value, scale, zero}), scale, zero});
+      add_constant(numbered("z"), d.dtype, {}, integers(d.dtype, {d.quant.zero_point[0]}));
+  value = add("QuantizeLinear", {value, scale, zero});
+  in_domain_of(d.dtype);
+  value = add("DequantizeLinear", {value, scale, zero});
+  in_domain_of(d.dtype);
+  return value;
 }
 
 void Exporter::put(TensorId id, const Order& order, int value) {
@@ -108,7 +157,7 @@ void Exporter::put(TensorId id, const Order& order, int value) {
 
 /// A constant with its dimensions put in order.
 int Exporter::constant(TensorId id, const Order& order) {
-  const Tensor& t = graph.tensor(id);
+  const Tensor t = is_wide_bias(graph.tensor(id)) ? narrow_bias(graph.tensor(id)) : graph.tensor(id);
   const std::size_t width = dtype_size(t.desc.dtype), r = order.size();
   Shape to(r);
   for (std::size_t d = 0; d < r; ++d) to[d] = t.desc.shape[static_cast<std::size_t>(order[d])];
@@ -242,11 +291,11 @@ base::Result<std::vector<std::uint8_t>> export_onnx(const Graph& graph) {
   for (const Tensor& t : graph.tensors) {
     const DType type = t.desc.dtype;
     if (t.desc.quant.present() && type != DType::kInt8 && type != DType::kUint8 &&
-        !(type == DType::kInt32 && t.constant))
-      return base::Error{base::ErrorKind::kUnsupported, t.desc.name,
-                         std::string("ONNX's QuantizeLinear knows no ") +
-                             std::string(dtype_name(type)) + " before operator set 21",
-                         "write a .tflite file"};
+        type != DType::kInt16 && !(type == DType::kInt32 && t.constant) &&
+        !onnx_import::is_wide_bias(t))
+      return base::Error{
+          base::ErrorKind::kUnsupported, t.desc.name,
+          "no QuantizeLinear knows " + std::string(dtype_name(type)), "write a .tflite file"};
   }
   DEPUTY_ASSIGN(const auto model, onnx_import::Exporter(graph).run());
   return onnx_import::write_proto(model);

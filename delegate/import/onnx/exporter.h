@@ -48,6 +48,8 @@ class Exporter {
   /// The value is the tensor as it is.
   void alias(TensorId id, const Order& order, int value) { values_[id].emplace_back(order, value); }
 
+  /// An ONNX operator of the graph, whose results come one after the other from the one returned.
+  int add(const Op& op, const arch::OnnxNode& node, std::vector<int> inputs);
   /// A node with one result, which is returned. Its shape is not needed.
   int add(const std::string& op, std::vector<int> inputs, std::vector<arch::OnnxAttr> attrs = {},
           std::size_t results = 1);
@@ -63,6 +65,8 @@ class Exporter {
  private:
   int name_value(std::string name);
   std::string numbered(const char* letter) const;
+  /// Of the newest node: 16 bits are com.microsoft's in the exported operator set.
+  void in_domain_of(DType dtype) { model_.nodes.back().microsoft = sixteen_bits(dtype); }
   int dequantised(int value, const Quantisation& quant, std::int64_t axis, bool zero_point,
                   DType dtype);
   int constant(TensorId id, const Order& order);

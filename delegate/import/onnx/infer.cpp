@@ -53,6 +53,16 @@ Status read_constant(Model& model, Node& node) {
   return {};
 }
 
+/// ONNX's own QuantizeLinear and DequantizeLinear know no 16 bits in the operator sets that are read.
+std::optional<base::Error> wrong_domain(const Model& model, const Node& node) {
+  const bool quantises = node.node.op == "QuantizeLinear", dequantises = node.node.op == "DequantizeLinear";
+  if (node.microsoft || (!quantises && !dequantises)) return std::nullopt;
+  const int id = quantises ? node.outputs[0] : node.inputs[0];
+  if (id == kNoValue || !sixteen_bits(model.value(id).desc.dtype)) return std::nullopt;
+  return unsupported(model, node_label(node), fmt::format("operator set {} knows no {} of {}", node.node.opset, node.node.op, dtype_name(model.value(id).desc.dtype)),
+                     "export with the operators of com.microsoft, as ONNX Runtime's quantiser does");
+}
+
 base::Error in_node(const Model& model, const Node& node, base::Error error) {
   error.where = fmt::format("{}: {}", model.name, node_label(node));
   return error;
@@ -108,6 +118,7 @@ base::Status infer(Model& model, const OnnxOptions& options) {
       value.desc.dtype = (*results)[i].dtype, value.desc.shape = (*results)[i].shape, value.shaped = true;
       bytes += value.desc.bytes(), made += value.desc.elements();
     }
+    if (const auto wrong = wrong_domain(model, node)) return *wrong;
     // Shape looks at its operand's shape alone.
     const bool of_shape = node.node.op == "Shape" || node.node.op == "Size";
     if ((constant || of_shape) && bytes <= kMostFoldedBytes - folded && (linear(node.node.op) || (made + 1) * read < kMostFoldedWork)) {

@@ -102,7 +102,7 @@ bool lower_convolution(Lowering& l, const Node& node) {
     bool ok = false;
     const std::size_t filters_axis = s->transposed ? 1 : 0;
     if (one_byte(l.desc(w->value).dtype) && (!w->quant.per_channel() || w->quant.axis == static_cast<std::int32_t>(filters_axis))) {
-      const auto bias = integer_bias(l, node, bias_value, x->quant, w->quant, s->channels, ok);
+      const auto bias = integer_bias(l, node, bias_value, *x, w->quant, s->channels, ok);
       if (ok && l.desc(site->value).dtype == type &&
           emit(l, node, *s, l.get(x->value, s->image), weight_tensor(l, {w->value, w->quant}, s->order, s->weights, type), bias, site->value, site->activation)) {
         l.done(*site);

@@ -82,7 +82,7 @@ bool lower_matrix(Lowering& l, const Node& node) {
   if (x && t && site) {
     bool ok = false;
     if (one_byte(l.desc(t->value).dtype) && (!t->quant.per_channel() || t->quant.axis == order[0])) {
-      const auto bias = integer_bias(l, node, bias_value, x->quant, t->quant, weights[0], ok);
+      const auto bias = integer_bias(l, node, bias_value, *x, t->quant, weights[0], ok);
       if (ok && l.desc(site->value).dtype == l.desc(x->value).dtype && run(x->value, {t->value, t->quant}, bias, site->value, site->activation)) {
         l.done(*site);
         return true;

@@ -17,13 +17,13 @@ struct Weights {
 bool one_byte(DType type);
 
 /// The tensor of weights whose dimension d is dimension order[d] of the value, of shape `shape`. Integer weights get the
-/// signedness of `like`, their operand's type, if that has one byte too.
+/// signedness of `like`, their operand's type; beside int16 they are int8.
 TensorId weight_tensor(Lowering& l, const Weights& weights, const std::vector<int>& order, const Shape& shape, DType like);
 
-/// The int32 bias of an integer operator: in steps of the operand's scale times the weights', by output channel. A bias
+/// The int32 bias of an integer operator, int64 if its operand `in` is int16: in steps of the operand's scale times the weights', by output channel. A bias
 /// that is quantised otherwise, or not, is brought to these steps if each entry is within half a step of its value... see
 /// docs/onnx.md. `value` may be kNoValue (then kNoTensor).
-std::optional<TensorId> integer_bias(Lowering& l, const Node& node, int value, const Quantisation& in, const Quantisation& weights,
+std::optional<TensorId> integer_bias(Lowering& l, const Node& node, int value, const Twin& in, const Quantisation& weights,
                                      std::int32_t channels, bool& ok);
 std::optional<TensorId> float_bias(Lowering& l, int value, std::int32_t channels);
 

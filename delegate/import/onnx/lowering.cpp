@@ -75,11 +75,23 @@ void Lowering::generic(const Node& node) {
   emit_onnx(node.node, std::move(inputs), outputs);
 }
 
-/// The integers that a float was made of need no quantising, or only to another scale.
+bool Lowering::native_type(int value) const {
+  switch (desc(value).dtype) {
+    case DType::kFloat32:
+    case DType::kInt8:
+    case DType::kUint8: return true;
+    case DType::kInt16: return quant.integers.contains(value);
+    default: return false;
+  }
+}
+
+/// The integers that a float was made of need no quantising, or only to another scale. From int16 to
+/// another scale through floats, as the file says: QUANTIZE rounds int16 by TFLite's rule.
 bool Lowering::quantize(const Node& node) {
   const int out = node.outputs[0];
   const Twin* from = twin(node.inputs[0]);
   if (!from || !quant.integers.contains(out) || desc(from->value).dtype != desc(out).dtype || constant(from->value)) return false;
+  if (desc(out).dtype == DType::kInt16 && quant.integers[from->value] != quant.integers[out]) return false;
   const auto same = requantised(from->value, quant.integers[out]);
   if (!same) return false;
   std::vector<int> order(rank(out));
@@ -101,7 +113,7 @@ std::optional<int> Lowering::requantised(int value, const Quantisation& wanted) 
 
 bool Lowering::emit(arch::OpKind kind, const arch::OpAttrs& attrs, std::vector<TensorId> inputs, const std::vector<Made>& outputs) {
   for (const Made& made : outputs)
-    if (!native_type(desc(made.value).dtype)) return false;
+    if (!native_type(made.value)) return false;
   const std::size_t before = graph.tensors.size();
   Op op;
   op.kind = kind, op.attrs = attrs, op.inputs = std::move(inputs), op.source_index = source_;

@@ -18,8 +18,6 @@ namespace deputy::delegate::onnx_import {
 using Form = std::vector<int>;
 inline constexpr int kInserted = -1;
 
-/// The types that Deputy's own kinds are used for.
-inline bool native_type(DType type) { return type == DType::kFloat32 || type == DType::kInt8 || type == DType::kUint8; }
 
 struct Made {
   int value = kNoValue;
@@ -42,6 +40,8 @@ class Lowering {
   const arch::TensorDesc& desc(int value) const { return model.value(value).desc; }
   const Shape& shape(int value) const { return desc(value).shape; }
   std::size_t rank(int value) const { return shape(value).size(); }
+  /// Whether Deputy's own kinds are used for it: int16 only where it is quantised.
+  bool native_type(int value) const;
   bool constant(int value) const { return model.value(value).constant; }
   bool has(const Node& node, std::size_t i) const { return i < node.inputs.size() && node.inputs[i] != kNoValue; }
   /// Integers of a constant operand; nullopt when there is none.

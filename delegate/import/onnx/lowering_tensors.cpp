@@ -139,7 +139,7 @@ TensorId Lowering::get(int value, const Form& form) {
       const TensorId to = add_tensor(value, plain(value));
       Op op;
       op.kind = OpKind::RESHAPE, op.source_index = source_, op.inputs = {from, constant_ints(shape(value))}, op.outputs = {to};
-      if (!native_type(desc(value).dtype)) make_onnx_reshape(*this, op, shape(value));
+      if (!native_type(value)) make_onnx_reshape(*this, op, shape(value));
       graph.ops.push_back(std::move(op));
       return get(value, form);
     }
@@ -161,7 +161,7 @@ TensorId Lowering::get(int value, const Form& form) {
 /// By RESHAPE where the bytes are the same, else by TRANSPOSE of the dimensions that the value has.
 TensorId Lowering::convert(int value, const Form& from, const Form& to) {
   const TensorId source = forms_[value].at(from);
-  const bool own = native_type(desc(value).dtype);
+  const bool own = native_type(value);
   Op op;
   op.source_index = source_;
   if (squeezed(value, from) == squeezed(value, to)) {

@@ -30,6 +30,7 @@ struct Value {
 struct Node {
   arch::OnnxNode node;
   std::string name;
+  bool microsoft = false;            ///< of the domain com.microsoft, not ONNX's own
   std::vector<int> inputs, outputs;  ///< values; kNoValue: absent
   int source = -1;                   ///< index in the file
 };
@@ -55,6 +56,10 @@ base::Error malformed(const Model& model, const std::string& where, std::string 
 base::Error unsupported(const Model& model, const std::string& where, std::string message, std::string remedy = "");
 /// "Conv #3 'conv1'"
 std::string node_label(const Node& node);
+
+/// Element types that QuantizeLinear and DequantizeLinear have in com.microsoft (ONNX Runtime's
+/// contributed operators, docs/ContribOperators.md there), and in ONNX itself from operator set 21.
+inline bool sixteen_bits(DType type) { return type == DType::kInt16 || type == DType::kUint16; }
 
 /// Parses the file and binds its dimensions.
 base::Result<Model> read_proto(std::span<const std::uint8_t> bytes, const std::string& name, const OnnxOptions& options);

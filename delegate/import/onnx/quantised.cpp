@@ -1,6 +1,7 @@
 // Which values are quantised numbers: the scales that Q and DQ nodes give to integer values, the integer origin of floats.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -20,6 +21,11 @@ std::vector<std::int32_t> integers_of(const Value& value) {
   for (std::size_t i = 0; i < count; ++i) {
     if (value.desc.dtype == DType::kInt8) out.push_back(static_cast<std::int8_t>(value.data[i]));
     else if (value.desc.dtype == DType::kUint8) out.push_back(value.data[i]);
+    else if (sixteen_bits(value.desc.dtype)) {
+      std::uint16_t v = 0;
+      std::memcpy(&v, value.data.data() + i * sizeof v, sizeof v);
+      out.push_back(value.desc.dtype == DType::kInt16 ? static_cast<std::int16_t>(v) : v);
+    }
     else {
       std::int32_t v = 0;
       std::memcpy(&v, value.data.data() + i * 4, 4);
@@ -40,6 +46,10 @@ bool has_ends(const Node& node) {
   return !node.inputs.empty() && node.inputs[0] != kNoValue && !node.outputs.empty() && node.outputs[0] != kNoValue;
 }
 bool is_byte(const Value& value) { return value.desc.dtype == DType::kInt8 || value.desc.dtype == DType::kUint8; }
+/// Integer operators know bytes and symmetric int16; other 16-bit maps are floats between the operators.
+bool is_map(const Value& value, const Quantisation& quant) {
+  return is_byte(value) || (value.desc.dtype == DType::kInt16 && std::all_of(quant.zero_point.begin(), quant.zero_point.end(), [](auto z) { return z == 0; }));
+}
 
 int add_constant(Model& model, std::string name, DType dtype, Shape shape, std::vector<std::uint8_t> data) {
   const int id = model.add_value(std::move(name));
@@ -100,7 +110,7 @@ std::optional<Quantisation> quantisation_of(const Model& model, const Node& node
   out.zero_point.assign(out.scale.size(), 0);
   if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
     const Value& zero = model.value(node.inputs[2]);
-    if (!zero.constant || (!is_byte(zero) && zero.desc.dtype != DType::kInt32)) return std::nullopt;
+    if (!zero.constant || (!is_byte(zero) && !sixteen_bits(zero.desc.dtype) && zero.desc.dtype != DType::kInt32)) return std::nullopt;
     out.zero_point = integers_of(zero);
     if (out.zero_point.size() != out.scale.size()) return std::nullopt;
   }
@@ -119,14 +129,14 @@ QuantInfo find_quantisation(Model& model, const OnnxOptions& options) {
   QuantInfo out;
   for (const Node& node : model.nodes)
     if (node.node.op == "QuantizeLinear")
-      if (const auto quant = quantisation_of(model, node); quant && !quant->per_channel()) out.integers[node.outputs[0]] = *quant;
+      if (const auto quant = quantisation_of(model, node); quant && !quant->per_channel() && is_map(model.value(node.outputs[0]), *quant)) out.integers[node.outputs[0]] = *quant;
   for (const Node& node : model.nodes)
-    if (node.node.op == "DequantizeLinear" && has_ends(node) && !model.value(node.inputs[0]).constant && is_byte(model.value(node.inputs[0])))
-      if (const auto quant = quantisation_of(model, node); quant && !quant->per_channel()) out.integers.emplace(node.inputs[0], *quant);
+    if (node.node.op == "DequantizeLinear" && has_ends(node) && !model.value(node.inputs[0]).constant)
+      if (const auto quant = quantisation_of(model, node); quant && !quant->per_channel() && is_map(model.value(node.inputs[0]), *quant)) out.integers.emplace(node.inputs[0], *quant);
   for (bool changed = true; changed;) {  // forwards and backwards through what only moves
     changed = false;
     for (const Node& node : model.nodes) {
-      if (!moves(node) || !has_ends(node) || !is_byte(model.value(node.inputs[0])) || model.value(node.inputs[0]).constant) continue;
+      if (!moves(node) || !has_ends(node) || !(is_byte(model.value(node.inputs[0])) || model.value(node.inputs[0]).desc.dtype == DType::kInt16) || model.value(node.inputs[0]).constant) continue;
       const auto from = out.integers.find(node.inputs[0]), to = out.integers.find(node.outputs[0]);
       if (from != out.integers.end() && to == out.integers.end()) out.integers[node.outputs[0]] = from->second, changed = true;
       else if (from == out.integers.end() && to != out.integers.end()) out.integers[node.inputs[0]] = to->second, changed = true;
@@ -139,7 +149,8 @@ QuantInfo find_quantisation(Model& model, const OnnxOptions& options) {
     const int from = node.inputs[0], to = node.outputs[0];
     if (node.node.op == "DequantizeLinear") {
       const auto quant = quantisation_of(model, node);
-      if (!quant || (!model.value(from).constant && (quant->per_channel() || out.integers[from] != *quant))) continue;
+      if (!quant || (!model.value(from).constant && (quant->per_channel() || !out.integers.contains(from) || out.integers[from] != *quant))) continue;
+      if (sixteen_bits(model.value(from).desc.dtype) && !is_map(model.value(from), *quant)) continue;
       out.twins[to] = {from, *quant};
     } else if (model.value(to).constant && out.twins.contains(from)) {
       if (const auto twin = moved_twin(model, options, node, out.twins[from])) out.twins[to] = *twin;

@@ -217,6 +217,7 @@ class Reader {
     Node node;
     node.node.op = printable(proto.op_type()), node.node.opset = opset_;
     node.name = printable(proto.name()), node.source = index;
+    node.microsoft = proto.domain() == "com.microsoft";
     const std::string where = node_label(node);
     if (!proto.domain().empty() && proto.domain() != "ai.onnx" && proto.domain() != "com.microsoft")
       return unsupported(model_, where, fmt::format("operators of the domain '{}' are not supported", printable(proto.domain())));

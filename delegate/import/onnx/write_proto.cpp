@@ -12,6 +12,8 @@ namespace {
 
 namespace pb = ONNX_NAMESPACE;
 
+constexpr char kMicrosoft[] = "com.microsoft";
+
 std::optional<int> element_number(DType type) {
   switch (type) {
     case DType::kFloat32:
@@ -120,21 +122,28 @@ base::Result<std::vector<std::uint8_t>> write_proto(const Model& model) {
   proto.add_opset_import()->set_version(kExportedOpset);
   pb::GraphProto& graph = *proto.mutable_graph();
   graph.set_name(model.name.empty() ? "graph" : model.name);
+  bool microsoft = false;
   std::vector<bool> used(model.values.size());
   for (const Node& node : model.nodes) {
     pb::NodeProto& out = *graph.add_node();
     out.set_op_type(node.node.op);
+    if (node.microsoft) out.set_domain(kMicrosoft), microsoft = true;
     for (const int id : node.inputs) {
       out.add_input(id == kNoValue ? "" : model.value(id).desc.name);
       if (id != kNoValue) used[static_cast<std::size_t>(id)] = true;
     }
     for (const int id : node.outputs) out.add_output(model.value(id).desc.name);
+    // Those of com.microsoft have the attributes that they have in ONNX.
     const auto* schema = schema_of(node.node.op, kExportedOpset);
     if (!schema)
       return base::Error{base::ErrorKind::kUnsupported, node.node.op,
                          fmt::format("operator set {} has no {}", kExportedOpset, node.node.op),
                          ""};
     for (const arch::OnnxAttr& attr : node.node.attrs) DEPUTY_TRY(write_attr(*schema, attr, out));
+  }
+  if (microsoft) {
+    auto* set = proto.add_opset_import();
+    set->set_domain(kMicrosoft), set->set_version(1);
   }
   for (std::size_t i = 0; i < model.values.size(); ++i) {
     const Value& value = model.values[i];

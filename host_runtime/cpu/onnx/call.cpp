@@ -208,6 +208,7 @@ T quantise(float x, float scale, std::int32_t zero) {
 template std::int8_t quantise<std::int8_t>(float, float, std::int32_t);
 template std::uint8_t quantise<std::uint8_t>(float, float, std::int32_t);
 template std::int16_t quantise<std::int16_t>(float, float, std::int32_t);
+template std::uint16_t quantise<std::uint16_t>(float, float, std::int32_t);
 template std::int32_t quantise<std::int32_t>(float, float, std::int32_t);
 
 }  // namespace deputy::host_runtime::onnx

@@ -1,4 +1,5 @@
-// Quantisation, one scale for the tensor or one per entry of an axis. Rounding is half to even of x / scale in float32.
+// Quantisation, one scale for the tensor or one per entry of an axis. Rounding is half to even of x / scale in float32. 16 bits are
+// the operators of com.microsoft, which mean the same.
 #include <algorithm>
 #include <cmath>
 
@@ -31,7 +32,7 @@ Status quantize(const Call& c) {
   DEPUTY_ASSIGN(const Channels ch, channels(c));
   const DType type = c.has(2) ? c.dtype(2) : DType::kUint8;
   DEPUTY_TRY(c.declare(0, type, c.shape()));
-  return with_type(c, type, Types<std::int8_t, std::uint8_t>{}, [&](auto zero) -> Status {
+  return with_type(c, type, Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>{}, [&](auto zero) -> Status {
     using T = decltype(zero);
     return with_type(c, c.dtype(), Types<float, std::int32_t>{}, [&](auto from) -> Status {
       if (c.infer_only()) return {};
@@ -48,7 +49,7 @@ Status dequantize(const Call& c) {
   DEPUTY_ASSIGN(const Channels ch, channels(c));
   if (c.has(2) && c.dtype(2) != c.dtype()) return c.fail("a zero point of type {}", dtype_name(c.dtype(2)));
   DEPUTY_TRY(c.declare(0, DType::kFloat32, c.shape()));
-  return with_type(c, c.dtype(), Types<std::int8_t, std::uint8_t, std::int32_t>{}, [&](auto zero) -> Status {
+  return with_type(c, c.dtype(), Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t>{}, [&](auto zero) -> Status {
     using T = decltype(zero);
     if (c.infer_only()) return {};
     for (std::int64_t i = 0; i < c.count(); ++i) {
