@@ -93,13 +93,26 @@ Result<Config> Config::from_text(std::string_view text, const std::string& name)
   return config;
 }
 
-Status Config::set(std::string_view assignment) {
+Status Config::set(std::string_view assignment, std::string_view option) {
   const auto equals = assignment.find('=');
+  const std::string where = fmt::format("{} {}", option, assignment);
   if (equals == std::string_view::npos || equals == 0)
-    return Error{ErrorKind::kUsage, fmt::format("--set {}", assignment), "not of the form key=value",
-                 "for example --set npu.mac.oc_lanes=32"};
-  entries_[std::string(assignment.substr(0, equals))] =
-      Entry{std::string(assignment.substr(equals + 1)), fmt::format("--set {}", assignment), false};
+    return Error{ErrorKind::kUsage, where, "not of the form key=value",
+                 option == "--set" ? "for example --set npu.mac.oc_lanes=32" : ""};
+  const std::string key(assignment.substr(0, equals)), value(assignment.substr(equals + 1));
+  const bool structured = value.starts_with('[') || value.starts_with('{');
+  if (structured) {
+    std::map<std::string, Entry> given;
+    try {
+      DEPUTY_TRY(flatten(YAML::Load(value), key, where, given));
+    } catch (const YAML::Exception& e) {
+      return Error{ErrorKind::kUsage, where, fmt::format("not valid YAML: {}", e.msg), "for example 'KEY=[{name: value}, {name: value}]'"};
+    }
+    std::erase_if(entries_, [&](const auto& e) { return e.first == key || e.first.starts_with(key + "."); });
+    for (auto& [name, entry] : given) entry.where = where, entries_[name] = std::move(entry);
+    return {};
+  }
+  entries_[key] = Entry{value, where, false};
   return {};
 }
 

@@ -20,8 +20,9 @@ class Config {
   static Result<Config> from_file(const std::string& path);
   static Result<Config> from_text(std::string_view text, const std::string& name);
 
-  /// Applies "a.b.c=value" (from --set). The key's existence is checked by finish().
-  Status set(std::string_view assignment);
+  /// Applies "a.b.c=value" of the command line's `option`. A value that begins with [ or { is YAML: a list or a group of
+  /// keys, which replaces what the file has of that name. The key's existence is checked by finish().
+  Status set(std::string_view assignment, std::string_view option = "--set");
 
   struct Entry {
     std::string value;

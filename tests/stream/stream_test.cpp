@@ -143,8 +143,7 @@ TEST_CASE(
     "a sensor that falls silent: its frames are counted, and what comes later is as if nothing had "
     "been") {
   const StreamRun whole = run(options({"source.seconds=30"}));
-  auto o = options({"source.seconds=30"});
-  o.scenario.dropouts = {{8, 3}};
+  const auto o = options({"source.seconds=30", "dropouts=[{at_s: 8, for_s: 3}]"});
   const StreamRun r = run(o);
   CHECK(r.missed == 17);
   CHECK(r.taken + r.missed == r.offered);
@@ -217,6 +216,10 @@ TEST_CASE("scenarios that cannot be are refused") {
   };
   CHECK(refused({"watermark=9"}).find("never reached") != std::string::npos);
   CHECK(refused({"nonsense=1"}).find("nonsense") != std::string::npos);
+  CHECK(refused({"dropouts=[{at_s: 5, for: 2}]"}).find("unknown key 'dropouts.0.for'") !=
+        std::string::npos);
+  CHECK(refused({"dropouts=[{at_s: 5"}).find("--with dropouts=[{at_s: 5: not valid YAML") !=
+        std::string::npos);
   CHECK(refused({"chain=echo", "source.seconds=2"}).find("no chain 'echo'") != std::string::npos);
   CHECK(refused({"source.speedup=0.01"}).find("speedup") != std::string::npos);
   CHECK(refused({"source.mb_per_s=0.001", "source.seconds=2"}).find("mb_per_s") != std::string::npos);

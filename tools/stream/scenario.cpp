@@ -9,7 +9,7 @@ namespace deputy::tools {
 base::Result<StreamScenario> load_scenario(const std::string& path,
                                            const std::vector<std::string>& sets) {
   DEPUTY_ASSIGN(auto config, base::Config::from_file(path));
-  for (const auto& assignment : sets) DEPUTY_TRY(config.set(assignment));
+  for (const auto& assignment : sets) DEPUTY_TRY(config.set(assignment, "--with"));
   StreamScenario out;
   DEPUTY_TRY(config.load("", out));
   for (int i = 0; config.has_group(fmt::format("dropouts.{}", i)); ++i)
