@@ -1,6 +1,7 @@
 import { axis, figure, legend } from '../lib/chart.js';
 import { h } from '../lib/dom.js';
-import { si, time } from '../lib/format.js';
+import { si } from '../lib/format.js';
+import { timeAxis, timeSlider } from '../lib/time_axis.js';
 
 const kMost = 600;
 
@@ -33,23 +34,9 @@ export function bandwidth(data) {
     option: (c) => ({
       grid: { left: 90, right: 20, top: 40, bottom: 66 },
       legend: legend(c),
-      xAxis: axis(c, {
-        type: 'value',
-        min: -zero,
-        max: data.timeline.end_ns - zero,
-        axisLabel: { formatter: time, hideOverlap: true },
-      }),
+      xAxis: timeAxis(c, -zero, data.timeline.end_ns - zero),
       yAxis: axis(c, { type: 'value', axisLabel: { formatter: rate } }),
-      dataZoom: [
-        {
-          type: 'slider',
-          filterMode: 'none',
-          height: 18,
-          bottom: 6,
-          labelFormatter: time,
-          textStyle: { color: c.text },
-        },
-      ],
+      dataZoom: [timeSlider(c)],
       tooltip: { trigger: 'axis', valueFormatter: rate },
       series: lines.map((l, i) => ({
         name: l.name,

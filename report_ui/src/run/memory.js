@@ -2,6 +2,7 @@ import { axis, echarts, figure } from '../lib/chart.js';
 import { choice, h } from '../lib/dom.js';
 import { bytes, escaped, time } from '../lib/format.js';
 import { table } from '../lib/table.js';
+import { timeAxis, timeSlider } from '../lib/time_axis.js';
 
 /** What each region of memory held, from first write to last read, as the transfers show it. */
 export function memoryMap(data) {
@@ -34,12 +35,7 @@ export function memoryMap(data) {
     height: 340,
     option: (c) => ({
       grid: { left: 100, right: 20, top: 12, bottom: 70 },
-      xAxis: axis(c, {
-        type: 'value',
-        min: 0,
-        max: data.timeline.inference_ns[1] - zero,
-        axisLabel: { formatter: time },
-      }),
+      xAxis: timeAxis(c, 0, data.timeline.inference_ns[1] - zero),
       yAxis: axis(c, {
         type: 'value',
         min: 0,
@@ -47,16 +43,7 @@ export function memoryMap(data) {
         interval: 2 ** Math.ceil(Math.log2(sizeOf() / 6)),
         axisLabel: { formatter: bytes },
       }),
-      dataZoom: [
-        {
-          type: 'slider',
-          filterMode: 'none',
-          height: 18,
-          bottom: 6,
-          labelFormatter: time,
-          textStyle: { color: c.text },
-        },
-      ],
+      dataZoom: [timeSlider(c)],
       tooltip: {
         formatter: (p) => {
           const row = p.data.row;

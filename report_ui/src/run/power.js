@@ -1,6 +1,7 @@
 import { axis, figure, legend } from '../lib/chart.js';
 import { h } from '../lib/dom.js';
 import { power, time } from '../lib/format.js';
+import { timeAxis, timeSlider } from '../lib/time_axis.js';
 
 /** Power by component, stacked. */
 export function powerOverTime(data) {
@@ -18,23 +19,9 @@ export function powerOverTime(data) {
     option: (c) => ({
       grid: { left: 80, right: 20, top: 40, bottom: 66 },
       legend: legend(c),
-      xAxis: axis(c, {
-        type: 'value',
-        min: -zero,
-        max: data.timeline.end_ns - zero,
-        axisLabel: { formatter: time, hideOverlap: true },
-      }),
+      xAxis: timeAxis(c, -zero, data.timeline.end_ns - zero),
       yAxis: axis(c, { type: 'value', axisLabel: { formatter: power } }),
-      dataZoom: [
-        {
-          type: 'slider',
-          filterMode: 'none',
-          height: 18,
-          bottom: 6,
-          labelFormatter: time,
-          textStyle: { color: c.text },
-        },
-      ],
+      dataZoom: [timeSlider(c)],
       tooltip: {
         trigger: 'axis',
         order: 'valueDesc',
