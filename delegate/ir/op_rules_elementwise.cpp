@@ -7,13 +7,18 @@ namespace {
 using arch::OpKind;
 using base::Status;
 
-Status check_binary(const OpChecker& c) {
+/// Two operands and a result of one type, each with one scale.
+Status check_pair(const OpChecker& c) {
   DEPUTY_TRY(c.operands(2, 2));
   DEPUTY_TRY(c.same_type(c.in(0), c.in(1)));
   DEPUTY_TRY(c.same_type(c.in(0), c.out()));
   DEPUTY_TRY(c.per_tensor(c.in(0)));
   DEPUTY_TRY(c.per_tensor(c.in(1)));
-  DEPUTY_TRY(c.per_tensor(c.out()));
+  return c.per_tensor(c.out());
+}
+
+Status check_binary(const OpChecker& c) {
+  DEPUTY_TRY(check_pair(c));
   const auto shape = broadcast(c.in_shape(0), c.in_shape(1));
   if (!shape)
     return c.malformed("shapes {} and {} do not broadcast", shape_text(c.in_shape(0)), shape_text(c.in_shape(1)));
@@ -36,12 +41,7 @@ Status check_normalisation(const OpChecker& c) {
 }
 
 Status check_prelu(const OpChecker& c) {
-  DEPUTY_TRY(c.operands(2, 2));
-  DEPUTY_TRY(c.same_type(c.in(0), c.in(1)));
-  DEPUTY_TRY(c.same_type(c.in(0), c.out()));
-  DEPUTY_TRY(c.per_tensor(c.in(0)));
-  DEPUTY_TRY(c.per_tensor(c.in(1)));
-  DEPUTY_TRY(c.per_tensor(c.out()));
+  DEPUTY_TRY(check_pair(c));
   const auto shape = broadcast(c.in_shape(0), c.in_shape(1));
   if (!shape || *shape != wide(c.in_shape(0)))
     return c.malformed("alpha {} does not broadcast to input {}", shape_text(c.in_shape(1)),

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/numerics.h"
@@ -128,10 +129,10 @@ decltype(auto) with_quantised_type(DType type, F&& f) {
   if (type == DType::kInt16) return f(std::int16_t{});
   return f(std::int8_t{});
 }
-/// Calls f with a zero of the unsigned type of an element's size.
+/// Calls f with a zero of the unsigned type of so many bytes: 1, 2, 4 or 8.
 template <class F>
-decltype(auto) with_element_size(DType type, F&& f) {
-  switch (dtype_size(type)) {
+decltype(auto) with_element_size(std::size_t bytes, F&& f) {
+  switch (bytes) {
     case 2:
       return f(std::uint16_t{});
     case 4:
@@ -141,6 +142,10 @@ decltype(auto) with_element_size(DType type, F&& f) {
     default:
       return f(std::uint8_t{});
   }
+}
+template <class F>
+decltype(auto) with_element_size(DType type, F&& f) {
+  return with_element_size(dtype_size(type), std::forward<F>(f));
 }
 
 /// The fused activation of a float kernel as bounds.

@@ -5,20 +5,6 @@
 
 namespace deputy::host_runtime {
 namespace {
-template <class F>
-void with_size(std::size_t size, F&& f) {
-  switch (size) {
-    case 2:
-      return f(std::uint16_t{});
-    case 4:
-      return f(std::uint32_t{});
-    case 8:
-      return f(std::uint64_t{});
-    default:
-      return f(std::uint8_t{});
-  }
-}
-
 /// Length in elements of the contiguous run that ends each index, and how many dimensions it
 /// covers.
 std::pair<std::int64_t, std::size_t> contiguous_tail(const Shape& shape, const Walk& w) {
@@ -52,7 +38,7 @@ void gather_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, c
         std::memcpy(dst + o, src + at, bytes);
       },
       [&] {
-        with_size(size, [&](auto zero) {
+        with_element_size(size, [&](auto zero) {
           using T = decltype(zero);
           for_each_step(shape, w, [&](std::int64_t at, std::int64_t o) {
             reinterpret_cast<T*>(dst)[o] = reinterpret_cast<const T*>(src)[at];
@@ -70,7 +56,7 @@ void scatter_walk(const std::uint8_t* src, std::uint8_t* dst, std::size_t size, 
         std::memcpy(dst + at, src + o, bytes);
       },
       [&] {
-        with_size(size, [&](auto zero) {
+        with_element_size(size, [&](auto zero) {
           using T = decltype(zero);
           for_each_step(shape, w, [&](std::int64_t at, std::int64_t o) {
             reinterpret_cast<T*>(dst)[at] = reinterpret_cast<const T*>(src)[o];

@@ -77,5 +77,11 @@ TEST_CASE("ONNX: pads between convolutions over one dimension need no transposes
   CHECK(count(graph, OpKind::TRANSPOSE) == 1);  // of the input
 }
 
+TEST_CASE("ONNX: a pixel shuffle behind a convolution is the DEPTH_TO_SPACE that engines know") {
+  const auto graph = network("super_resolution", {});
+  CHECK(count(graph, OpKind::DEPTH_TO_SPACE) == 1);
+  CHECK(count(graph, OpKind::ONNX) == 0);
+}
+
 }  // namespace
 }  // namespace deputy::tests

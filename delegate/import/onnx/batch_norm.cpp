@@ -1,27 +1,12 @@
 // BatchNormalization with constants: into the convolution before it, where there is one; else it becomes a convolution by
 // 1x1 of each channel for itself, or, where there is no image, a product and a sum. Engines know no BatchNormalization.
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 #include "delegate/import/onnx/lowering.h"
 
 namespace deputy::delegate::onnx_import {
 namespace {
-
-std::vector<float> floats(const Model& model, int id) {
-  std::vector<float> out(static_cast<std::size_t>(model.value(id).desc.elements()));
-  if (!out.empty()) std::memcpy(out.data(), model.value(id).data.data(), out.size() * 4);
-  return out;
-}
-int constant(Model& model, std::string name, Shape shape, const std::vector<float>& data) {
-  const int id = model.add_value(std::move(name));
-  Value& value = model.value(id);
-  value.desc.dtype = DType::kFloat32, value.desc.shape = std::move(shape), value.constant = value.shaped = true;
-  value.data.resize(data.size() * 4);
-  if (!data.empty()) std::memcpy(value.data.data(), data.data(), value.data.size());
-  return id;
-}
 
 /// y = x * factor[c] + shift[c].
 struct Affine {
@@ -34,7 +19,7 @@ std::optional<Affine> affine_of(const Model& model, const Node& norm) {
     const Value& value = model.value(norm.inputs[k]);
     if (!value.constant || value.desc.dtype != DType::kFloat32 || value.desc.elements() != model.value(norm.inputs[1]).desc.elements()) return std::nullopt;
   }
-  const auto scale = floats(model, norm.inputs[1]), shift = floats(model, norm.inputs[2]), mean = floats(model, norm.inputs[3]), variance = floats(model, norm.inputs[4]);
+  const auto scale = floats_of(model, norm.inputs[1]), shift = floats_of(model, norm.inputs[2]), mean = floats_of(model, norm.inputs[3]), variance = floats_of(model, norm.inputs[4]);
   Affine out;
   for (std::size_t c = 0; c < scale.size(); ++c) {
     out.factor.push_back(scale[c] / std::sqrt(variance[c] + norm.node.real("epsilon", 1e-5f)));
@@ -54,8 +39,8 @@ bool fold(Model& model, const Node& norm, const Affine& affine, const std::vecto
   const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2] != kNoValue;
   if (!constant_floats(conv.inputs[1]) || (has_bias && !constant_floats(conv.inputs[2]))) return false;
   const std::size_t channels = affine.factor.size();
-  auto weights = floats(model, conv.inputs[1]);
-  std::vector<float> bias = has_bias ? floats(model, conv.inputs[2]) : std::vector<float>(channels, 0);
+  auto weights = floats_of(model, conv.inputs[1]);
+  std::vector<float> bias = has_bias ? floats_of(model, conv.inputs[2]) : std::vector<float>(channels, 0);
   const Shape shape = model.value(conv.inputs[1]).desc.shape;
   if (shape.empty() || static_cast<std::size_t>(shape[0]) != channels || bias.size() != channels || weights.empty()) return false;
   const std::size_t per = weights.size() / channels;
@@ -64,7 +49,7 @@ bool fold(Model& model, const Node& norm, const Affine& affine, const std::vecto
     bias[c] = bias[c] * affine.factor[c] + affine.shift[c];
   }
   const std::string name = model.value(norm.outputs[0]).desc.name;
-  const int w = constant(model, name + "/weights", shape, weights), b = constant(model, name + "/bias", {shape[0]}, bias);
+  const int w = add_floats(model, name + "/weights", shape, weights), b = add_floats(model, name + "/bias", {shape[0]}, bias);
   conv.inputs.resize(3, kNoValue);
   conv.inputs[1] = w, conv.inputs[2] = b;
   conv.outputs[0] = norm.outputs[0];
@@ -86,12 +71,12 @@ std::vector<Node> instead(Model& model, const Node& norm, const Affine& affine) 
   if (desc.shape.size() == 2) {
     const int product = model.add_value(name + "/product");
     model.value(product).desc.dtype = desc.dtype, model.value(product).desc.shape = desc.shape, model.value(product).shaped = true;
-    const int factor = constant(model, name + "/factor", {channels}, affine.factor), shift = constant(model, name + "/shift", {channels}, affine.shift);
+    const int factor = add_floats(model, name + "/factor", {channels}, affine.factor), shift = add_floats(model, name + "/shift", {channels}, affine.shift);
     return {node("Mul", {norm.inputs[0], factor}, product), node("Add", {product, shift}, norm.outputs[0])};
   }
   Shape shape(desc.shape.size(), 1);
   shape[0] = channels;
-  const int w = constant(model, name + "/weights", shape, affine.factor), b = constant(model, name + "/bias", {channels}, affine.shift);
+  const int w = add_floats(model, name + "/weights", shape, affine.factor), b = add_floats(model, name + "/bias", {channels}, affine.shift);
   Node conv = node("Conv", {norm.inputs[0], w, b}, norm.outputs[0]);
   conv.node.attrs.push_back({"group", arch::OnnxAttr::Type::kInts, {channels}, {}, {}});
   return {std::move(conv)};

@@ -52,15 +52,7 @@ bool lower_reduction(Lowering& l, const Node& node) {
     }
     return l.emit(row->kind, attrs, {l.get(from, form), l.constant_ints(positions)}, {{to, result}});
   };
-  if (const Twin* t = l.twin(x)) {
-    const Twin operand = *t;
-    const auto site = l.site(node);
-    if (site && !site->activation && l.desc(site->value).dtype == l.desc(operand.value).dtype && run(operand.value, site->value)) {
-      l.done(*site);
-      return true;
-    }
-  }
-  return run(x, y);
+  return on_integers(l, node, run) || run(x, y);
 }
 
 }  // namespace deputy::delegate::onnx_import

@@ -36,15 +36,9 @@ bool lower_rows(Lowering& l, const Node& node) {
     const Form form = form_of(from);
     return l.emit(kind, {}, {l.get(from, form)}, {{to, form}});
   };
-  if (const Twin* t = l.twin(x)) {
-    const Twin operand = *t;
-    const auto site = l.site(node);
-    if (site && !site->activation && l.desc(site->value).dtype == l.desc(operand.value).dtype && run(operand.value, site->value)) {
-      l.done(*site);
-      return true;
-    }
-    if (site) l.note(node, "stays in floats: the integer form wants a result of scale 1/256 from its type's lowest number");
-  }
+  if (on_integers(l, node, run)) return true;
+  if (l.twin(x) && l.site(node))
+    l.note(node, "stays in floats: the integer form wants a result of scale 1/256 from its type's lowest number");
   return run(x, y);
 }
 

@@ -119,6 +119,20 @@ class Lowering {
   int source_ = -1;
 };
 
+/// run(operand, result) emits the node on the integers that its operand is made of, where it stands between DQ and Q of
+/// one type and nothing else is to be done there. Returns whether it did.
+template <class Run>
+bool on_integers(Lowering& l, const Node& node, Run&& run) {
+  const Twin* operand = l.twin(node.inputs[0]);
+  if (!operand) return false;
+  const int from = operand->value;  // what run() emits may move the twins
+  const auto site = l.site(node);
+  if (!site || site->activation || l.desc(site->value).dtype != l.desc(from).dtype) return false;
+  if (!run(from, site->value)) return false;
+  l.done(*site);
+  return true;
+}
+
 // Families.
 bool lower_convolution(Lowering& l, const Node& node);
 bool lower_matrix(Lowering& l, const Node& node);
@@ -138,5 +152,9 @@ Pads window_pads(const arch::OnnxNode& node, std::size_t dimension, std::size_t 
 
 /// BatchNormalization with constants: into the convolution before, or a convolution of its own, or product and sum.
 void fold_batch_norms(Model& model);
+
+/// DepthToSpace in the order of PyTorch's PixelShuffle (CRD) behind a convolution: the other order, which engines know, and the
+/// convolution's channels in the order that this one wants.
+void reorder_pixel_shuffles(Model& model);
 
 }  // namespace deputy::delegate::onnx_import

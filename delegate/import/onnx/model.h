@@ -74,6 +74,10 @@ base::Result<std::vector<std::uint8_t>> external_data(const std::string& folder,
 /// QLinear* operators with constant scales, as DQ, the operator on floats, Q.
 void expand_qoperators(Model& model);
 
+/// A float32 constant's numbers, and a new one.
+std::vector<float> floats_of(const Model& model, int id);
+int add_floats(Model& model, std::string name, Shape shape, const std::vector<float>& data);
+
 /// Producers and consumers anew.
 void link(Model& model);
 

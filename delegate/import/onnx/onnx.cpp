@@ -14,6 +14,7 @@ base::Result<Graph> import_onnx(std::span<const std::uint8_t> bytes, const std::
     onnx_import::expand_qoperators(model);
     DEPUTY_TRY(onnx_import::infer(model, options));  // what the expansion made
     onnx_import::fold_batch_norms(model);
+    onnx_import::reorder_pixel_shuffles(model);
   }
   return onnx_import::lower_model(model, options, notes);
 }

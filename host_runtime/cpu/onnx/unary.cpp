@@ -9,11 +9,11 @@ namespace {
 
 using base::Status;
 
-/// y[i] = f(x[i]) on floats, in float (double for float64).
-template <class F>
-Status map_floats(const Call& c, F&& f) {
+/// y[i] = f(x[i]), computed in float (double for float64, the type itself for integers).
+template <class Types, class F>
+Status map(const Call& c, Types types, F&& f) {
   DEPUTY_TRY(c.declare(0, c.dtype(), c.shape()));
-  return with_type(c, c.dtype(), Floats{}, [&](auto zero) -> Status {
+  return with_type(c, c.dtype(), types, [&](auto zero) -> Status {
     using T = decltype(zero);
     if (c.infer_only()) return {};
     for (std::int64_t i = 0; i < c.count(); ++i)
@@ -21,17 +21,14 @@ Status map_floats(const Call& c, F&& f) {
     return {};
   });
 }
-/// The same on integers too, where f must keep the type.
+template <class F>
+Status map_floats(const Call& c, F&& f) {
+  return map(c, Floats{}, f);
+}
+/// On integers too, where f must keep the type.
 template <class F>
 Status map_numbers(const Call& c, F&& f) {
-  DEPUTY_TRY(c.declare(0, c.dtype(), c.shape()));
-  return with_type(c, c.dtype(), Numbers{}, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    if (c.infer_only()) return {};
-    for (std::int64_t i = 0; i < c.count(); ++i)
-      c.out<T>()[i] = static_cast<Wide<T>>(f(static_cast<Wide<T>>(c.in<T>()[i])));
-    return {};
-  });
+  return map(c, Numbers{}, f);
 }
 /// y[i] is a truth about x[i].
 template <class F>
