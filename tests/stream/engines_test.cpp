@@ -5,6 +5,7 @@
 #include "delegate/dsp/dsp_ops.h"
 #include "host_runtime/runtime/session.h"
 #include "tests/stream/board.h"
+#include "tests/support/golden.h"
 #include "tools/engine_bench.h"
 #include "workloads/builder.h"
 
@@ -157,6 +158,34 @@ TEST_CASE("operators on the DSP give the CPU's bytes, in the cycles that the com
       CHECK(expected == Approx(took).epsilon(0.15));
       CHECK(dsp.inference.off_dsp.empty());
     }
+}
+
+TEST_CASE("fully connected layers on the DSP give the bytes of TFLite Micro") {
+  const auto data = tests::shared_data_dir();
+  if (!data) {
+    WARN("skipped: ../shared/data is absent");
+    return;
+  }
+  int equal = 0, refused = 0;
+  for (const tests::OpCase& c : tests::load_op_cases(*data)) {
+    if (!c.name.starts_with("fully_connected_")) continue;
+    INFO(c.name);
+    const auto graph = tools::load_model(*data + "/" + c.model);
+    REQUIRE(graph.ok());
+    std::vector<Bytes> inputs;
+    for (const std::string& file : c.inputs) inputs.push_back(tests::read_bytes(*data + "/" + file));
+    const auto s = tools::simulate(*graph, on(Target::kDsp, simulate_options()), inputs);
+    if (!s.ok()) {
+      CHECK(s.error().text().find("a job has 62") != std::string::npos);
+      ++refused;
+      continue;
+    }
+    CHECK(s->soc.dsp_jobs.size() == 1);
+    CHECK(s->outputs[0] == tests::read_bytes(*data + "/" + c.tflm.at(0).file));
+    ++equal;
+  }
+  CHECK(equal == 12);
+  CHECK(refused == 1);  // 24 rows
 }
 
 TEST_CASE("a fully connected layer that the DSP does not take says why") {

@@ -159,6 +159,85 @@ TEST_CASE("heart rate and seizures are as committed, and near the truth") {
   CHECK(stream_json(e, true).find("false_per_hour") != std::string::npos);
 }
 
+// Remade by scripts/remake_goldens, which cuts and rounds windows by itself, as this test does.
+TEST_CASE("the trained networks say what TFLite says, about the windows that the stream sees") {
+  struct Stream {
+    const char* scenario;
+    std::vector<std::string> with;
+    std::vector<std::int16_t> samples;  // channel by channel, sample by sample
+    std::size_t planes, channels, window;
+  };
+  const Stream streams[] = {
+      {"ppg_heart_rate", {"source.seconds=90"}, workloads::make_ppg(1, 90).samples, 1, 4, 256},
+      {"eeg_implant",
+       {"source.seconds=60", "source.seed=17"},
+       workloads::make_eeg({.seed = 17, .seconds = 60}).samples,
+       22,
+       1,
+       512}};
+  for (const Stream& s : streams) {
+    INFO(s.scenario);
+    const auto o = options(s.with, {}, s.scenario);
+    const StreamRun r = run(o);
+    const auto graph = load_model(o.scenario.folder + "/" + o.scenario.model);
+    REQUIRE(graph.ok());
+    std::istringstream lines(golden(std::string(s.scenario) + "_xnnpack.txt"));
+    std::size_t cases = 0;
+    for (std::string line; std::getline(lines, line); ++cases) {
+      std::istringstream words(line);
+      std::size_t last = 0;
+      words >> last;
+      std::vector<std::int8_t> outside;
+      for (int v; words >> v;) outside.push_back(static_cast<std::int8_t>(v));
+      std::vector<std::uint8_t> window;
+      for (std::size_t plane = 0; plane < s.planes; ++plane)
+        for (std::size_t i = last + 1 - s.window; i <= last; ++i)
+          for (std::size_t c = 0; c < s.channels; ++c) {
+            const double v = s.samples[i * s.planes * s.channels + plane * s.channels + c] / 256.0;
+            window.push_back(static_cast<std::uint8_t>(
+                static_cast<std::int8_t>(std::clamp(std::floor(v + 0.5), -128.0, 127.0))));
+          }
+      const auto scores = [&](Numerics numerics) {
+        SimulateOptions with;
+        with.soc = o.soc, with.numerics = numerics;
+        const auto out = simulate(*graph, with, {window});
+        if (!out.ok()) FAIL(out.error().text());
+        const auto& bytes = out->outputs[0];
+        return std::vector<std::int8_t>(bytes.begin(), bytes.end());
+      };
+      CHECK(scores(Numerics::kFp32) == outside);
+      const auto decision = std::ranges::find_if(
+          r.decisions, [&](const auto& d) { return d.sample == static_cast<std::int64_t>(last); });
+      REQUIRE(decision != r.decisions.end());
+      CHECK(scores(Numerics::kTflite) == decision->scores);
+    }
+    CHECK(cases > 10);
+  }
+}
+
+TEST_CASE("after a gap an alarm begins afresh") {
+  auto o = options({"source.seconds=60", "source.seed=17"}, {}, "eeg_implant");
+  const StreamRun whole = run(o);
+  o.scenario.dropouts = {{38, 2}};
+  const StreamRun r = run(o);
+  CHECK(r.missed == 8);
+  CHECK(r.failed == 0);
+  std::int64_t first = 0, alarm = 0;
+  for (const auto& d : r.decisions) {
+    CHECK((d.sample < 38 * 256 || d.sample >= 42 * 256 - 1));  // 2 s of gap, 2 s to fill a window
+    if (d.sample < 40 * 256) continue;
+    if (first == 0) first = d.sample;
+    if (alarm == 0 && d.kind == 1) alarm = d.sample;
+  }
+  CHECK(first == 42 * 256 - 1);
+  CHECK(alarm >= first + 5 * 64);  // six looks
+  const auto at = [&](std::int64_t sample) {
+    return std::ranges::find(whole.decisions, sample, &StreamDecision::sample)->kind;
+  };
+  CHECK(at(first) == 1);  // without the gap the alarm is on
+  CHECK(alarm > 0);
+}
+
 TEST_CASE("a signal that was written down gives the decisions of the generated one") {
   const auto folder = std::filesystem::temp_directory_path() / "deputy_labelled_test";
   std::filesystem::create_directories(folder);
