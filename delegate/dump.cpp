@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "arch/engine.h"
 #include "arch/isa.h"
 
 namespace deputy::delegate {
@@ -61,7 +62,7 @@ std::string dump_placement(const arch::Executable& e) {
   std::string out = "operators\n";
   for (std::size_t i = 0; i < e.ops.size(); ++i) {
     const arch::SourceOp& op = e.ops[i];
-    const char* engine = op.aliased ? "-" : op.on_npu ? "npu" : e.on_dsp(i) ? "dsp" : "cpu";
+    const char* engine = op.aliased ? "-" : arch::engine_word(arch::engine_of(e, i));
     out += fmt::format("{:5} {:<4} {:<24} '{}'{}\n", i, engine, e.op_word(i), op.name,
                        op.reason.empty() ? "" : "  because: " + op.reason);
   }
@@ -73,10 +74,8 @@ std::string dump_placement(const arch::Executable& e) {
                                  : fmt::format("program {}, {} operators", step.program,
                                                e.programs[step.program].source_ops.size());
     out += fmt::format("{:5} {:<4} {}  reads {}  writes {}\n", i,
-                       step.kind == arch::StepKind::kNpu        ? "npu"
-                       : step.dsp_job != arch::kNoDspJob ? "dsp"
-                                                         : "cpu", what,
-                       id_list(step.inputs), id_list(step.outputs));
+                       arch::engine_word(arch::engine_of(step)), what, id_list(step.inputs),
+                       id_list(step.outputs));
   }
   return out;
 }

@@ -107,6 +107,7 @@ void Dsp::run_job(const sim::Job& job, Done done) {
     regions_[i] = {job.region_base[i], job.region_bytes[i]};
   job_done_ = std::move(done);
   start();
+  record_.number = job.number;
 }
 
 void Dsp::abort_job() {

@@ -13,6 +13,7 @@ struct Job {
   std::span<const std::uint64_t> region_base;
   std::span<const std::uint32_t> region_bytes;
   std::uint32_t context = 0;  ///< the IOMMU's
+  std::uint32_t number = 0;   ///< the driver's, from the ring's entry
 };
 
 /// How a job ended. `info` packs 7:0 opcode, 23:8 tag, 31:24 the engine's error cause.

@@ -251,7 +251,7 @@ void QueueManager::run(std::uint32_t ring) {
   records_.push_back({ring, entry.job, rings_[ring].ready_ps, now_ps(), 0, false});
   const std::uint64_t epoch = epoch_;
   engine_.run_job({entry.address, entry.bytes, entry.region_base, entry.region_bytes,
-                   get(reg::kRing0Config, ring) >> 8 & 0xF},
+                   get(reg::kRing0Config, ring) >> 8 & 0xF, entry.job},
                   [this, epoch](const sim::JobEnd& end) {
                     if (epoch != epoch_) return;
                     end_ = end;

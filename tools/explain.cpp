@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "arch/engine.h"
 #include "delegate/program_summary.h"
 #include "tools/report.h"
 
@@ -95,9 +96,9 @@ base::Result<std::string> explain(const delegate::Graph& graph, const arch::Exec
   DEPUTY_ASSIGN(const std::uint32_t op, find_layer(e, layer));
   const arch::SourceOp& source = e.ops[op];
   std::string out = op_text(e, op) + "\n";
-  out += fmt::format("  engine     {}\n", source.aliased   ? "none: its output is its input's storage"
-                                          : source.on_npu ? "NPU"
-                                                          : "CPU, because " + source.reason);
+  const arch::Engine engine = arch::engine_of(e, op);
+  out += fmt::format("  engine     {}{}\n", source.aliased ? "none: its output is its input's storage" : arch::engine_title(engine),
+                     source.aliased || source.reason.empty() ? "" : (engine == arch::Engine::kCpu ? ", because " : "; ") + source.reason);
   for (const auto id : graph.ops[op].inputs)
     if (id != delegate::kNoTensor) out += tensor_line(e, graph.tensor(id).constant ? "constant" : "input", static_cast<std::uint32_t>(id));
   for (const auto id : graph.ops[op].outputs) out += tensor_line(e, "output", static_cast<std::uint32_t>(id));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -156,7 +157,7 @@ std::string quantise_json(const QuantiseReport& r) {
                     {"rows", rows}};
   }
   out["layers"] = layers;
-  return out.dump(1) + "\n";
+  return json_text("deputy-quantize-1", out);
 }
 
 }  // namespace deputy::tools

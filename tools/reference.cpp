@@ -179,48 +179,46 @@ std::string markdown_head(const std::vector<std::string>& titles) {
   return out + "\n";
 }
 
-std::string list_params() {
+Table list_params() {
   Table table({"key", ">default", "range", "unit", "meaning"});
   for (const auto& row : param_rows()) table.row({row.key, row.value, range_text(row.field), row.field.unit, row.field.doc});
-  return table.text();
+  return table;
 }
 
-std::string list_stats() {
+Table list_stats() {
   Table table({"statistic", "unit", "meaning"});
   for (const auto& row : sim::kStats) table.row({row.name, row.unit, row.doc});
-  return table.text();
+  return table;
 }
 
-std::string list_registers() {
+Table list_registers() {
   Table table({"block", "register", ">offset", "access", ">reset", "meaning"});
   for (const auto& block : register_blocks())
     for (const auto& r : block.registers)
       table.row({block.title, r.name, fmt::format("0x{:03X}", r.offset), std::string(arch::access_name(r.access)),
                  fmt::format("0x{:08X}", r.reset), r.doc});
-  return table.text();
+  return table;
 }
 
-std::string list_instructions() {
+Table list_instructions() {
   Table table({"instruction", ">opcode", "queue", ">most words", "what"});
   arch::for_each_instruction([&]<class T>(T) {
     table.row({T::kName, fmt::format("0x{:02X}", static_cast<int>(T::kOpcode)), kQueues[static_cast<int>(T::kQueue)],
                std::to_string(arch::most_words<T>()), T::kDoc});
   });
-  return table.text();
+  return table;
 }
 
-std::string list_ops() {
+Table list_ops() {
   Table table({"operator", "engine", "rule"});
+  table.blank_repeats(2);
   for (const auto& row : delegate::constraint_texts()) {
-    std::string name(arch::op_name(row.kind));
-    std::string engine = row.engine == delegate::TableEngine::kNpu ? (row.taken ? "NPU" : "-") : "CPU";
-    if (row.rules.empty()) table.row({row.engine == delegate::TableEngine::kNpu ? name : "", engine, "every form its kernel has"});
-    for (const auto& rule : row.rules) {
-      table.row({row.engine == delegate::TableEngine::kNpu ? name : "", engine, rule.text});
-      name = engine = "";
-    }
+    const std::string name(arch::op_name(row.kind));
+    const std::string engine = row.engine == delegate::TableEngine::kNpu ? (row.taken ? "NPU" : "-") : "CPU";
+    if (row.rules.empty()) table.row({name, engine, "every form its kernel has"});
+    for (const auto& rule : row.rules) table.row({name, engine, rule.text});
   }
-  return table.text();
+  return table;
 }
 
 std::string stats_page() {

@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "tools/table.h"
+
 namespace deputy::tools {
 
-std::string list_ops();           ///< operators and the engines that take them
-std::string list_params();        ///< every YAML key with default, range, unit and meaning
-std::string list_stats();
-std::string list_registers();
-std::string list_instructions();
+Table list_ops();           ///< operators and the engines that take them
+Table list_params();        ///< every YAML key with default, range, unit and meaning
+Table list_stats();
+Table list_registers();
+Table list_instructions();
 
-std::string list_dsp_instructions();
+Table list_dsp_instructions();
 
 std::string executable_page();    ///< reference_executable.cpp
 std::string dsp_instructions_page(), dsp_kernels_page();  ///< reference_dsp.cpp

@@ -68,10 +68,10 @@ std::string dsp_instructions_page() {
   return out;
 }
 
-std::string list_dsp_instructions() {
+Table list_dsp_instructions() {
   Table table({"operation", "slot", "operands", "what"});
   for (const auto& row : arch::dsp_op_infos()) table.row({row.name, std::string(1, arch::kDspSlotNames[static_cast<std::size_t>(row.slot)]), operands_text(row), row.doc});
-  return table.text();
+  return table;
 }
 
 std::string dsp_kernels_page() {

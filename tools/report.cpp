@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
+#include "arch/engine.h"
 #include "delegate/program_summary.h"
 
 namespace deputy::tools {
@@ -26,18 +28,27 @@ std::string bound_word(const soc::NpuOpRecord& r, const OpReport& op) {
   return name == "compute" && r.vec_cycles > r.mac_cycles ? "vector" : name;
 }
 
-// Every part of the ledger goes to an operator or to whoever else caused it. What the host spends while it computes an
-// operator is that operator's.
+// The step that a job of the DSP does: the runtime numbers jobs by steps. Null: none of this model's.
+const arch::Step* step_of(const Simulation& s, const soc::DspJobRecord& job) {
+  if (job.number >= s.executable.steps.size()) return nullptr;
+  const arch::Step& step = s.executable.steps[job.number];
+  return arch::engine_of(step) == arch::Engine::kDsp ? &step : nullptr;
+}
+
+// Every part of the ledger goes to an operator or to whoever else caused it. What host and DSP spend while they
+// compute an operator is that operator's.
 void add_energy(const Simulation& s, const soc::SocConfig& config, Report& report) {
   struct Window {
     std::uint64_t from_ps, to_ps;
     std::uint32_t op;
   };
-  std::vector<Window> windows;
+  std::map<std::string_view, std::vector<Window>> windows;  // by cause
   for (const auto& record : s.inference.steps) {
     const arch::Step& step = s.executable.steps[record.step];
-    if (step.kind == arch::StepKind::kHost) windows.push_back({record.start_ps, record.end_ps, step.source_op});
+    if (step.kind == arch::StepKind::kHost) windows["host"].push_back({record.start_ps, record.end_ps, step.source_op});
   }
+  for (const soc::DspJobRecord& job : s.soc.dsp_jobs)
+    if (const arch::Step* step = step_of(s, job)) windows["dsp"].push_back({job.start_ps, job.end_ps, step->source_op});
   const auto give = [&](std::uint32_t op, const soc::EnergyPart& part, double nj) {
     report.ops[op].energy_nj += nj;
     report.ops[op].energy_by_component_nj[part.component] += nj;
@@ -47,8 +58,8 @@ void add_energy(const Simulation& s, const soc::SocConfig& config, Report& repor
     report.power.inference_nj += soc::energy_within(part, s.inference.start_ps, s.inference.end_ps);
     if (part.op >= 0 && part.op < static_cast<std::int64_t>(report.ops.size())) return give(static_cast<std::uint32_t>(part.op), part, part.nj);
     double left = part.nj;
-    if (part.cause == std::string_view("host") || part.cause == std::string_view("dsp"))
-      for (const Window& w : windows) {
+    if (const auto of = windows.find(part.cause); of != windows.end())
+      for (const Window& w : of->second) {
         const double nj = soc::energy_within(part, w.from_ps, w.to_ps);
         if (nj > 0) give(w.op, part, nj), left -= nj;
       }
@@ -139,16 +150,38 @@ void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) 
       report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
 }
 
+// All attempts at an operator; its latency is from the first one's start.
+void add_dsp_ops(const Simulation& s, Report& report) {
+  for (const soc::DspJobRecord& job : s.soc.dsp_jobs) {
+    report.dsp_busy_cycles += job.cycles;
+    const arch::Step* step = step_of(s, job);
+    if (!step) continue;
+    OpReport& op = report.ops[step->source_op];
+    if (!op.dsp) op.dsp.emplace(), op.start_ns = ns(job.start_ps - s.inference.start_ps);
+    ++op.dsp->jobs, op.dsp->cycles += job.cycles;
+    op.dsp->program_cycles += job.programs.cycles, op.dsp->stall_cycles += job.programs.cycles - job.programs.packets;
+    op.latency_ns = ns(job.end_ps - s.inference.start_ps) - op.start_ns;
+    op.own_cycles = op.dsp->cycles;
+    op.cycles = static_cast<std::uint64_t>(std::llround(op.latency_ns * report.target.dsp_clock_mhz / 1000));
+    op.load_bytes += job.loaded_bytes, op.store_bytes += job.stored_bytes;
+    op.bound = 2 * op.dsp->program_cycles >= op.dsp->cycles ? kDspProgramBound : kDspTransferBound;
+  }
+}
+
+// What the CPU did, be it in the DSP's place.
 void add_host_ops(const Simulation& s, Report& report) {
   for (const auto& record : s.inference.steps) {
     const arch::Step& step = s.executable.steps[record.step];
     if (step.kind != arch::StepKind::kHost) continue;
+    const bool off_dsp = std::ranges::find(s.inference.off_dsp, record.step) != s.inference.off_dsp.end();
+    if (arch::engine_of(step) == arch::Engine::kDsp && !off_dsp) continue;
     OpReport& op = report.ops[step.source_op];
+    op.load_bytes = op.store_bytes = 0;
     op.start_ns = ns(record.start_ps - s.inference.start_ps);
     op.latency_ns = ns(record.end_ps - record.start_ps);
     op.cycles = cycles_of(record.end_ps - record.start_ps, s.soc.host_clock_khz);
     op.own_cycles = op.cycles;
-    op.bound = step.dsp_job != arch::kNoDspJob ? "dsp" : "host";
+    op.bound = kHostBound;
     for (auto t : step.inputs)
       if (t != arch::kNoTensor) op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
     for (auto t : step.outputs) op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
@@ -199,7 +232,8 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   constexpr const char* kEngines[] = {"auto", "npu", "cpu"};
   report.engine = kEngines[static_cast<int>(options.engine)];
   report.timing_only = options.timing_only;
-  report.target = {options.soc.npu.clock_mhz, options.soc.host.clock_mhz, memory_rates(options.soc),
+  report.target = {options.soc.npu.clock_mhz, options.soc.host.clock_mhz, options.soc.dsp.present ? options.soc.dsp.clock_mhz : 0,
+                   memory_rates(options.soc),
                    static_cast<std::uint64_t>(s.executable.target.mac.per_cycle()), static_cast<std::uint64_t>(options.soc.sram.bytes),
                    s.executable.fast_arena_bytes};
   report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
@@ -243,7 +277,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     row.index = i;
     row.name = op.name;
     row.kind = s.executable.op_word(i);
-    row.engine = op.on_npu ? "npu" : s.executable.on_dsp(i) ? "dsp" : "cpu";
+    row.engine = arch::engine_word(arch::engine_of(s.executable, i));
     row.reason = op.reason;
     row.macs = op.macs;
     row.fused_into = op.fused_into;
@@ -251,6 +285,7 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     report.ops.push_back(std::move(row));
   }
   add_npu_ops(s, memory_rates(options.soc), report);
+  add_dsp_ops(s, report);
   add_host_ops(s, report);
   add_energy(s, options.soc, report);
   add_power(s, options.soc, report);

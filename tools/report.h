@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +15,28 @@
 
 namespace deputy::tools {
 
+/// Words of OpReport::bound off the NPU. A job of the DSP moves and computes by turns: the word is what took longer.
+inline constexpr const char *kHostBound = "host", *kDspProgramBound = "DSP program", *kDspTransferBound = "DSP transfer";
+
+/// What an operator's jobs on the DSP took, in cycles of its clock.
+struct DspTime {
+  std::uint64_t jobs = 0, cycles = 0;
+  std::uint64_t program_cycles = 0;  ///< with a program running; the rest moves the list, the program and the data
+  std::uint64_t stall_cycles = 0;    ///< of those, without a packet
+  std::uint64_t transfer_cycles() const { return cycles - program_cycles; }
+  template <class Self, class V>
+  static void fields(Self& s, V&& v) {
+    v(s.jobs, "jobs"), v(s.cycles, "cycles"), v(s.program_cycles, "program_cycles"), v(s.stall_cycles, "stall_cycles");
+  }
+};
+
 /// One source operator. Times in ns from the start of the inference.
 struct OpReport {
   std::uint32_t index = 0;
   std::string name, kind, engine, reason;
   double start_ns = 0, latency_ns = 0;
   std::uint64_t cycles = 0;              ///< first start to last end, of the engine's own clock
-  std::uint64_t own_cycles = 0;          ///< NPU: its share of the jobs' time; shares add up to npu_busy_cycles. Host: cycles
+  std::uint64_t own_cycles = 0;          ///< NPU: its share of the jobs' time; shares add up to npu_busy_cycles. Host, DSP: cycles
   Bounds bounds;                         ///< NPU
   std::uint64_t macs = 0;
   double mac_utilisation = 0;            ///< macs / (own cycles * MACs per cycle); 0 off the NPU
@@ -30,7 +46,9 @@ struct OpReport {
   std::map<std::string, double> energy_by_component_nj;
   std::int32_t fused_into = -1;          ///< the operator whose kernel does this one's work; -1: none
   std::map<std::string, std::uint64_t> tiles;  ///< NPU: "height x width x channels" of the tiles it computes -> how many
-  std::string bound;                     ///< compute, vector, scratchpad, SRAM, DRAM; latency when it took twice as long; host
+  std::optional<DspTime> dsp;            ///< of an operator that the DSP did
+  /// NPU: compute, vector, scratchpad, SRAM, DRAM; latency when it took twice as long. kHostBound; kDspProgramBound, kDspTransferBound.
+  std::string bound;
   /// Own cycles over the bound; 0 without a bound.
   double bound_ratio() const { return bounds.cycles() > 0 ? static_cast<double>(own_cycles) / bounds.cycles() : 0; }
 };
@@ -49,7 +67,7 @@ struct PowerReport {
 
 /// What the SoC has of everything that bounds a run, at the NPU's clock.
 struct ReportTarget {
-  double npu_clock_mhz = 0, host_clock_mhz = 0;
+  double npu_clock_mhz = 0, host_clock_mhz = 0, dsp_clock_mhz = 0;  ///< dsp: 0 without one
   MemoryRates rates;
   std::uint64_t macs_per_cycle = 0, sram_bytes = 0, sram_used_bytes = 0;  ///< used: for tensors and staged constants
 };
@@ -63,10 +81,11 @@ struct Report {
   double total_ns = 0;                                ///< from reset, loading included; energy covers all of it
   std::uint64_t npu_cycles = 0, host_cycles = 0;      ///< npu: first job start to last job end
   std::uint64_t npu_busy_cycles = 0;                  ///< sum over jobs
+  std::uint64_t dsp_busy_cycles = 0;                  ///< sum over jobs
   Bounds bounds;                                      ///< of all NPU work together, commands included
   std::uint64_t macs = 0, npu_macs = 0;
   double mac_utilisation = 0;                         ///< over npu_cycles
-  double sim_wall_ms = 0;
+  double sim_wall_ms = 0;                             ///< 0: not known
   std::string dram_device;                            ///< the full model's; empty with another
   double dram_utilisation = 0;                        ///< of its data bus, over total_ns
   std::map<std::string, double> energy_nj;
@@ -109,6 +128,10 @@ std::uint64_t power_interval_ps(const soc::SocConfig& soc, std::uint64_t end_ps)
 
 /// JSON, keys in a fixed order. `reproducible` leaves out sim_wall_ms, the one field that depends on the machine.
 std::string report_json(const Report& report, bool reproducible);
+
+/// What report_json wrote, `json`, in full but for the power of single components over time. kInput when it is none of this
+/// version; `path` is what messages call it.
+base::Result<Report> report_of_json(const nlohmann::ordered_json& json, const std::string& path);
 
 /// Tables: latency, energy by component, traffic, utilisation, the `top` slowest operators, CPU reasons.
 std::string report_text(const Report& report, int top);

@@ -1,6 +1,13 @@
+// A report as JSON, and back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tools/json_archive.h"
+#include "tools/json_text.h"
 #include "tools/report.h"
 
 namespace deputy::tools {
@@ -8,151 +15,236 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json traffic_json(const soc::TrafficCount& count) {
-  return {{"read", count.read_bytes}, {"write", count.write_bytes}, {"transactions", count.transactions}};
+constexpr const char* kFormat = "deputy-report-1";
+
+constexpr auto traffic_fields = [](auto& a, auto& count) {
+  a.value("read", count.read_bytes), a.value("write", count.write_bytes), a.value("transactions", count.transactions);
+};
+
+template <class A, class B>
+void bounds_fields(A& a, B& bounds) {
+  a.object_if(bounds.cycles() > 0, "bound_cycles", [&](auto& in) {
+    in.value("compute", bounds.compute), in.value("scratchpad", bounds.scratchpad), in.value("decoder", bounds.decoder);
+    in.value("sram", bounds.sram), in.value("dram", bounds.dram), in.derived("largest", bounds.cycles());
+  });
 }
 
-Json bounds_json(const Bounds& b) {
-  return {{"compute", b.compute}, {"scratchpad", b.scratchpad}, {"decoder", b.decoder}, {"sram", b.sram}, {"dram", b.dram}, {"largest", b.cycles()}};
+template <class A, class O>
+void op_fields(A& a, O& op) {
+  a.value("index", op.index), a.value("name", op.name), a.value("kind", op.kind), a.value("engine", op.engine);
+  a.value("start_ns", op.start_ns), a.value("latency_ns", op.latency_ns);
+  a.value("cycles", op.cycles), a.value("own_cycles", op.own_cycles);
+  a.value("macs", op.macs), a.value("mac_utilisation", op.mac_utilisation);
+  a.object("bytes", [&](auto& in) {
+    in.value("load", op.load_bytes), in.value("store", op.store_bytes), in.value("weights", op.weight_bytes), in.value("decoded", op.decoded_bytes);
+  });
+  a.value("energy_nj", op.energy_nj), a.value("energy_by_component_nj", op.energy_by_component_nj), a.value("bound", op.bound);
+  bounds_fields(a, op.bounds);
+  if (op.bounds.cycles() > 0) a.derived("bound_ratio", op.bound_ratio());
+  a.object_if(op.dsp.has_value(), "dsp", [&](auto& in) {
+    if constexpr (A::kReads) op.dsp.emplace();
+    DspTime::fields(*op.dsp, [&](auto& count, const char* name) { in.value(name, count); });
+  });
+  a.value_if(op.fused_into >= 0, "fused_into", op.fused_into);
+  a.value_if(!op.tiles.empty(), "tiles", op.tiles);
+  a.value_if(!op.reason.empty(), "reason", op.reason);
 }
 
-Json op_json(const OpReport& op) {
-  Json out = {{"index", op.index},
-              {"name", op.name},
-              {"kind", op.kind},
-              {"engine", op.engine},
-              {"start_ns", op.start_ns},
-              {"latency_ns", op.latency_ns},
-              {"cycles", op.cycles},
-              {"own_cycles", op.own_cycles},
-              {"macs", op.macs},
-              {"mac_utilisation", op.mac_utilisation},
-              {"bytes", {{"load", op.load_bytes}, {"store", op.store_bytes}, {"weights", op.weight_bytes}, {"decoded", op.decoded_bytes}}},
-              {"energy_nj", op.energy_nj},
-              {"energy_by_component_nj", op.energy_by_component_nj},
-              {"bound", op.bound}};
-  if (op.bounds.cycles() > 0) {
-    out["bound_cycles"] = bounds_json(op.bounds);
-    out["bound_ratio"] = op.bound_ratio();
+template <class A, class P>
+void provenance_fields(A& a, P& p) {
+  a.object_if(p.cache.state != "off", "cache", [&](auto& in) {
+    in.value("state", p.cache.state), in.value("key", p.cache.key), in.value("note", p.cache.text);
+  });
+  a.object_if(!p.quirk_files.empty(), "quirks", [&](auto& in) {
+    in.list("files", p.quirk_files, [](auto& f, auto& file) {
+      std::size_t entries = file.quirks.size();
+      f.value("file", file.path), f.value("sha256", file.sha256), f.value("entries", entries);
+      if constexpr (A::kReads) file.quirks.resize(entries);  // what they say is not in the report
+    });
+    in.list("applied", p.quirks, [](auto& f, auto& q) {
+      f.value("id", q.id), f.value("file", q.file), f.value("sha256", q.sha256), f.value("action", q.action), f.value("reason", q.reason);
+      f.value("ops", q.ops);
+    });
+  });
+  a.value_if(!p.notes.empty(), "notes", p.notes);
+}
+
+template <class A, class R>
+void power_fields(A& a, R& r) {
+  a.object("power", [&](auto& in) {
+    auto& p = r.power;
+    in.value("volts", p.volts), in.value("average_mw", p.average_mw), in.value("peak_mw", p.peak_mw), in.value("peak_start_ns", p.peak_start_ns);
+    in.value("inference_nj", p.inference_nj), in.value("inference_mw", p.inference_mw), in.value("interval_ns", p.interval_ns);
+    std::vector<double> by_interval;
+    for (std::size_t i = 0; i < r.power_trace.intervals(); ++i) by_interval.push_back(r.power_trace.total_nj(i));
+    in.value("nj_by_interval", by_interval);
+    if constexpr (A::kReads) r.power_trace.nj["all"] = by_interval;  // components over time are the page's
+  });
+  a.object_if(r.battery.has_value(), "battery", [&](auto& in) {
+    if constexpr (A::kReads) r.battery.emplace();
+    auto& b = *r.battery;
+    in.value("mah", b.mah), in.value("volts", b.volts), in.value("efficiency", b.efficiency), in.value("period_ms", b.period_ms);
+    in.value("active_ms", b.active_ms), in.value("active_uj", b.active_uj), in.value("idle_uj", b.idle_uj), in.value("sleep_mw", b.sleep_mw);
+    in.value("duty", b.duty), in.value("average_mw", b.average_mw), in.value("hours", b.hours);
+  });
+}
+
+template <class A, class R>
+void energy_fields(A& a, R& r) {
+  a.object("energy_nj", [&](auto& in) {
+    if constexpr (A::kReads) {
+      r.energy_nj = in.json().template get<std::map<std::string, double>>();
+      r.total_energy_nj = in.json().at("total");
+      r.energy_nj.erase("total");
+    } else {
+      for (const auto& [component, nj] : r.energy_nj) in.value(component.c_str(), nj);
+      in.value("total", r.total_energy_nj);
+    }
+  });
+  a.value("energy_by_cause_nj", r.energy_by_cause_nj), a.value("energy_by_basis_nj", r.energy_by_basis_nj);
+  a.list("energy_rows", r.energy_rows, [](auto& in, auto& row) {
+    in.value("row", row.row), in.value("nj", row.nj), in.value("basis", row.basis), in.value("source", row.source);
+  });
+}
+
+host_runtime::RecoveryStep step_named(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(host_runtime::RecoveryStep::kToCpu); ++i)
+    if (name == host_runtime::recovery_step_name(static_cast<host_runtime::RecoveryStep>(i))) return static_cast<host_runtime::RecoveryStep>(i);
+  throw nlohmann::json::other_error::create(501, "'" + name + "' is no step of a recovery", nullptr);
+}
+
+template <class A, class R>
+void failure_fields(A& a, R& r) {
+  a.value_if(!r.failure.empty(), "failure", r.failure);
+  a.object_if(r.recover != "none" || !r.recovery.empty(), "recovery", [&](auto& in) {
+    in.value("policy", r.recover), in.value("bound_ns", r.bound_ns), in.value("restarts", r.restarts), in.value("programs_on_cpu", r.degraded);
+    in.list("steps", r.recovery, [](auto& s, auto& e) {
+      std::string step = host_runtime::recovery_step_name(e.step);
+      s.ns("time_ns", e.time_ps), s.value("step", step), s.value("engine", e.engine), s.value("what", e.what);
+      if constexpr (A::kReads) e.step = step_named(step);
+    });
+  });
+  a.list_if(!r.faults.empty(), "faults", r.faults, [](auto& in, auto& f) {
+    in.value("kind", f.kind), in.value("target", f.target), in.value("fired", f.fired);
+  });
+  a.list_if(!r.faults.empty(), "fault_events", r.fault_events, [](auto& in, auto& e) {
+    in.value("kind", e.kind), in.value("target", e.target), in.ns("time_ns", e.time_ps), in.value("address", e.address);
+  });
+}
+
+// Responses are told by three ranks; read back there are a hundred of them that have these.
+template <class A, class T>
+void response_fields(A& a, T& t) {
+  a.object_if(!t.response_ps.empty(), "response_ns", [&](auto& in) {
+    std::uint64_t p50 = t.response_at(0.5), p99 = t.response_at(0.99), most = t.response_at(1);
+    in.ns("p50", p50), in.ns("p99", p99), in.ns("most", most);
+    if constexpr (A::kReads) {
+      t.response_ps.assign(100, p50);
+      std::fill(t.response_ps.begin() + 50, t.response_ps.end(), p99), t.response_ps.back() = most;
+    }
+  });
+}
+
+// Times from the first frame's preparation on; what was at work before begins earlier than 0.
+template <class A, class T>
+void busy_fields(A& a, T& t) {
+  using Intervals = std::map<std::string, std::vector<std::array<double, 3>>>;
+  if constexpr (A::kReads) {
+    const auto busy = a.json().value("busy_ns", Intervals());
+    double first = 0;
+    for (const auto& [engine, rows] : busy)
+      for (const auto& row : rows) first = std::min(first, row[0]);
+    const auto ps = [](double ns) { return static_cast<std::uint64_t>(std::llround(ns * 1000)); };
+    t.from_ps = ps(-first), t.to_ps += t.from_ps;
+    for (const auto& [engine, rows] : busy)
+      for (const auto& row : rows) t.busy[engine].push_back({ps(row[0] - first), ps(row[1] - first), ps(row[2])});
+  } else {
+    const auto from = static_cast<double>(t.from_ps);
+    Intervals busy;
+    for (const auto& [engine, intervals] : t.busy)
+      for (const auto& i : intervals)
+        busy[engine].push_back({(static_cast<double>(i.start_ps) - from) / 1000, (static_cast<double>(i.end_ps) - from) / 1000,
+                                static_cast<double>(i.busy_ps) / 1000});
+    a.value_if(!busy.empty(), "busy_ns", busy);
   }
-  if (op.fused_into >= 0) out["fused_into"] = op.fused_into;
-  if (!op.tiles.empty()) out["tiles"] = op.tiles;
-  if (!op.reason.empty()) out["reason"] = op.reason;
-  return out;
 }
 
-void add_provenance(const Provenance& p, Json& out) {
-  if (p.cache.state != "off") out["cache"] = {{"state", p.cache.state}, {"key", p.cache.key}, {"note", p.cache.text}};
-  if (!p.quirk_files.empty()) {
-    Json files = Json::array(), applied = Json::array();
-    for (const auto& file : p.quirk_files)
-      files.push_back({{"file", file.path}, {"sha256", file.sha256}, {"entries", file.quirks.size()}});
-    for (const auto& q : p.quirks)
-      applied.push_back({{"id", q.id}, {"file", q.file}, {"sha256", q.sha256}, {"action", q.action}, {"reason", q.reason}, {"ops", q.ops}});
-    out["quirks"] = {{"files", files}, {"applied", applied}};
+template <class A, class R>
+void report_fields(A& a, R& r, bool with_wall) {
+  a.value("model", r.model), a.value("soc", r.soc), a.value("executable_hash", r.executable_hash), a.value("numerics", r.numerics);
+  a.value("engine", r.engine), a.value("timing_only", r.timing_only), a.value("latency_ns", r.latency_ns), a.value("total_ns", r.total_ns);
+  a.object("cycles", [&](auto& in) {
+    in.value("npu", r.npu_cycles), in.value("npu_busy", r.npu_busy_cycles), in.value("host", r.host_cycles), in.value("dsp_busy", r.dsp_busy_cycles);
+  });
+  a.object("macs", [&](auto& in) { in.value("total", r.macs), in.value("npu", r.npu_macs); });
+  a.value("mac_utilisation", r.mac_utilisation);
+  a.object("target", [&](auto& in) {
+    auto& t = r.target;
+    in.value("npu_clock_mhz", t.npu_clock_mhz), in.value("host_clock_mhz", t.host_clock_mhz), in.value("dsp_clock_mhz", t.dsp_clock_mhz);
+    in.value("macs_per_cycle", t.macs_per_cycle), in.value("sram_bytes_per_cycle", t.rates.sram), in.value("dram_bytes_per_cycle", t.rates.dram);
+    in.value("sram_bytes", t.sram_bytes), in.value("sram_used_bytes", t.sram_used_bytes);
+  });
+  provenance_fields(a, r.provenance);
+  bounds_fields(a, r.bounds);
+  if (r.bounds.cycles() > 0) a.derived("bound_ratio", r.bound_ratio());
+  energy_fields(a, r);
+  power_fields(a, r);
+  a.object_if(!r.dram_device.empty(), "dram", [&](auto& in) { in.value("device", r.dram_device), in.value("utilisation", r.dram_utilisation); });
+  a.map("bytes", r.memory_bytes, traffic_fields);
+  if constexpr (A::kReads) {
+    for (const auto& [initiator, targets] : a.json().at("bytes_by_initiator").items()) {
+      JsonReader in(a.json().at("bytes_by_initiator"));
+      in.map(initiator.c_str(), r.initiator_bytes[initiator], traffic_fields);
+    }
+  } else {
+    JsonWriter in(a.json()["bytes_by_initiator"] = Json::object());
+    for (auto& [initiator, targets] : r.initiator_bytes)
+      if (!targets.empty()) in.map(initiator.c_str(), targets, traffic_fields);
   }
-  if (!p.notes.empty()) out["notes"] = p.notes;
-}
-
-void add_power(const Report& r, Json& out) {
-  const PowerReport& p = r.power;
-  Json over_time = Json::array();
-  for (std::size_t i = 0; i < r.power_trace.intervals(); ++i) over_time.push_back(r.power_trace.total_nj(i));
-  out["power"] = {{"volts", p.volts}, {"average_mw", p.average_mw}, {"peak_mw", p.peak_mw}, {"peak_start_ns", p.peak_start_ns},
-                  {"inference_nj", p.inference_nj}, {"inference_mw", p.inference_mw}, {"interval_ns", p.interval_ns},
-                  {"nj_by_interval", over_time}};
-  if (!r.battery) return;
-  const BatteryLife& b = *r.battery;
-  out["battery"] = {{"mah", b.mah}, {"volts", b.volts}, {"efficiency", b.efficiency}, {"period_ms", b.period_ms}, {"active_ms", b.active_ms},
-                    {"active_uj", b.active_uj}, {"idle_uj", b.idle_uj}, {"sleep_mw", b.sleep_mw}, {"duty", b.duty}, {"average_mw", b.average_mw},
-                    {"hours", b.hours}};
+  a.object("npu_dram_bytes", [&](auto& in) { in.value("feature_maps", r.dram_map_bytes), in.value("weights", r.dram_weight_bytes); });
+  a.value("copied_bytes", r.copied_bytes), a.value("interrupts", r.interrupts), a.value("kernel_events", r.kernel_events);
+  a.value_if(with_wall, "sim_wall_ms", r.sim_wall_ms);
+  a.value("counters", r.counters);
+  a.list("ops", r.ops, [](auto& in, auto& op) { op_fields(in, op); });
+  failure_fields(a, r);
+  a.object_if(r.frames.has_value(), "frames", [&](auto& in) {
+    if constexpr (A::kReads) r.frames.emplace();
+    auto& t = *r.frames;
+    std::uint64_t duration_ps = t.to_ps - t.from_ps;
+    in.value("frames", t.frames), in.value("in_flight", t.in_flight), in.ns("duration_ns", duration_ps);
+    if constexpr (A::kReads) t.to_ps = duration_ps;
+    response_fields(in, t);
+    in.value_if(!t.utilisation.empty(), "utilisation", t.utilisation);
+    busy_fields(in, t);
+  });
+  a.value("imbalances", r.imbalances);
 }
 
 }  // namespace
 
 std::string report_json(const Report& r, bool reproducible) {
-  Json out = {{"format", "deputy-report-1"},
-              {"model", r.model},
-              {"soc", r.soc},
-              {"executable_hash", r.executable_hash},
-              {"numerics", r.numerics},
-              {"engine", r.engine},
-              {"timing_only", r.timing_only},
-              {"latency_ns", r.latency_ns},
-              {"total_ns", r.total_ns},
-              {"cycles", {{"npu", r.npu_cycles}, {"npu_busy", r.npu_busy_cycles}, {"host", r.host_cycles}}},
-              {"macs", {{"total", r.macs}, {"npu", r.npu_macs}}},
-              {"mac_utilisation", r.mac_utilisation}};
-  const ReportTarget& t = r.target;
-  out["target"] = {{"npu_clock_mhz", t.npu_clock_mhz}, {"host_clock_mhz", t.host_clock_mhz}, {"macs_per_cycle", t.macs_per_cycle},
-                   {"sram_bytes_per_cycle", t.rates.sram}, {"dram_bytes_per_cycle", t.rates.dram}, {"sram_bytes", t.sram_bytes},
-                   {"sram_used_bytes", t.sram_used_bytes}};
-  add_provenance(r.provenance, out);
-  if (r.bounds.cycles() > 0) {
-    out["bound_cycles"] = bounds_json(r.bounds);
-    out["bound_ratio"] = r.bound_ratio();
+  Json out = Json::object();
+  JsonWriter writer(out);
+  report_fields(writer, r, !reproducible);
+  return json_text(kFormat, out);
+}
+
+base::Result<Report> report_of_json(const Json& json, const std::string& path) {
+  const auto bad = [&](std::string what) {
+    return base::Error{base::ErrorKind::kInput, path, std::move(what), "write one with deputy run MODEL --report FILE.json"};
+  };
+  try {
+    if (!json.is_object() || json.value("format", "") != kFormat) return bad("is no report of deputy run");
+    Report out;
+    out.recover = "none";
+    JsonReader reader(json);
+    report_fields(reader, out, true);
+    out.power_trace.interval_ps = static_cast<std::uint64_t>(std::llround(out.power.interval_ns * 1000));
+    out.power_trace.end_ps = static_cast<std::uint64_t>(std::llround(out.total_ns * 1000));
+    return out;
+  } catch (const nlohmann::json::exception& e) {
+    return bad(fmt::format("is no whole report of this version: {}", e.what()));
   }
-  Json energy = Json::object();
-  for (const auto& [component, nj] : r.energy_nj) energy[component] = nj;
-  energy["total"] = r.total_energy_nj;
-  out["energy_nj"] = energy;
-  Json bases = Json::object(), rows = Json::array();
-  for (const auto& [basis, nj] : r.energy_by_basis_nj) bases[basis] = nj;
-  for (const auto& row : r.energy_rows) rows.push_back({{"row", row.row}, {"nj", row.nj}, {"basis", row.basis}, {"source", row.source}});
-  Json causes = Json::object();
-  for (const auto& [cause, nj] : r.energy_by_cause_nj) causes[cause] = nj;
-  out["energy_by_cause_nj"] = causes;
-  out["energy_by_basis_nj"] = bases;
-  out["energy_rows"] = rows;
-  add_power(r, out);
-  if (!r.dram_device.empty()) out["dram"] = {{"device", r.dram_device}, {"utilisation", r.dram_utilisation}};
-  Json bytes = Json::object();
-  for (const auto& [memory, count] : r.memory_bytes) bytes[memory] = traffic_json(count);
-  out["bytes"] = bytes;
-  Json initiators = Json::object();
-  for (const auto& [initiator, targets] : r.initiator_bytes)
-    for (const auto& [target, count] : targets) initiators[initiator][target] = traffic_json(count);
-  out["bytes_by_initiator"] = initiators;
-  out["npu_dram_bytes"] = {{"feature_maps", r.dram_map_bytes}, {"weights", r.dram_weight_bytes}};
-  out["copied_bytes"] = r.copied_bytes;
-  out["interrupts"] = r.interrupts;
-  out["kernel_events"] = r.kernel_events;
-  if (!reproducible) out["sim_wall_ms"] = r.sim_wall_ms;
-  Json counters = Json::object();
-  for (const auto& [name, value] : r.counters) counters[name] = value;
-  out["counters"] = counters;
-  out["ops"] = Json::array();
-  for (const auto& op : r.ops) out["ops"].push_back(op_json(op));
-  if (!r.failure.empty()) out["failure"] = r.failure;
-  if (r.recover != "none" || !r.recovery.empty()) {
-    Json steps = Json::array();
-    for (const auto& e : r.recovery)
-      steps.push_back({{"time_ns", static_cast<double>(e.time_ps) / 1000}, {"step", host_runtime::recovery_step_name(e.step)}, {"engine", e.engine}, {"what", e.what}});
-    out["recovery"] = {{"policy", r.recover}, {"bound_ns", r.bound_ns}, {"restarts", r.restarts}, {"programs_on_cpu", r.degraded}, {"steps", steps}};
-  }
-  if (!r.faults.empty()) {
-    out["faults"] = Json::array();
-    for (const auto& f : r.faults) out["faults"].push_back({{"kind", f.kind}, {"target", f.target}, {"fired", f.fired}});
-    out["fault_events"] = Json::array();
-    for (const auto& e : r.fault_events)
-      out["fault_events"].push_back({{"kind", e.kind}, {"target", e.target}, {"time_ns", static_cast<double>(e.time_ps) / 1000}, {"address", e.address}});
-  }
-  if (r.frames) {
-    Json& frames = out["frames"];
-    frames = {{"frames", r.frames->frames}, {"in_flight", r.frames->in_flight},
-              {"duration_ns", static_cast<double>(r.frames->to_ps - r.frames->from_ps) / 1000}};
-    if (!r.frames->response_ps.empty())
-      for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"most", 1.0}})
-        frames["response_ns"][name] = static_cast<double>(r.frames->response_at(share)) / 1000;
-    for (const auto& [engine, share] : r.frames->utilisation) frames["utilisation"][engine] = share;
-    for (const auto& [engine, intervals] : r.frames->busy)
-      for (const auto& i : intervals)
-        frames["busy_ns"][engine].push_back({(static_cast<double>(i.start_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
-                                             (static_cast<double>(i.end_ps) - static_cast<double>(r.frames->from_ps)) / 1000,
-                                             static_cast<double>(i.busy_ps) / 1000});
-  }
-  out["imbalances"] = r.imbalances;
-  return out.dump(2) + "\n";
 }
 
 }  // namespace deputy::tools

@@ -8,10 +8,6 @@
 namespace deputy::tools {
 namespace {
 
-std::string percent(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
-}
-
 // The full DRAM model: rows, bus and states; everything else it counts is in the JSON report.
 std::string dram_line(const Report& r) {
   if (r.dram_device.empty()) return "";
@@ -26,8 +22,8 @@ std::string dram_line(const Report& r) {
 
 std::string summary(const Report& r) {
   std::string out;
-  out += fmt::format("  latency      {:<12} {} NPU cycles, {} host cycles\n", human_time(r.latency_ns), r.npu_cycles,
-                     r.host_cycles);
+  out += fmt::format("  latency      {:<12} {} NPU cycles, {} host cycles{}\n", human_time(r.latency_ns), r.npu_cycles, r.host_cycles,
+                     r.dsp_busy_cycles > 0 ? fmt::format(", {} DSP cycles", r.dsp_busy_cycles) : "");
   out += fmt::format("  energy       {:<12} average {:.3f} mW, loading included\n", human_energy(r.total_energy_nj),
                      r.total_ns > 0 ? r.total_energy_nj / r.total_ns * 1000 : 0.0);
   const PowerReport& w = r.power;
@@ -49,7 +45,7 @@ std::string summary(const Report& r) {
   if (p.cache.state != "off") out += fmt::format("  cache        {} {}\n", p.cache.state, p.cache.key.substr(0, 12));
   if (!p.cache.text.empty()) out += "  note         " + p.cache.text + "\n";
   for (const std::string& note : p.notes) out += "  note         " + note + "\n";
-  out += fmt::format("  simulation   {:.1f} ms wall, {} kernel events\n", r.sim_wall_ms, r.kernel_events);
+  out += fmt::format("  simulation   {}{} kernel events\n", r.sim_wall_ms > 0 ? fmt::format("{:.1f} ms wall, ", r.sim_wall_ms) : "", r.kernel_events);
   return out;
 }
 

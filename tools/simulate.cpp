@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "api/compile_model.h"
+#include "arch/engine.h"
 #include "soc/progress_bound.h"
 #include "tools/files.h"
 #include "tools/npy.h"
@@ -119,7 +120,7 @@ namespace {
 base::Status check_strict(const arch::Executable& executable) {
   for (std::size_t i = 0; i < executable.ops.size(); ++i) {
     const arch::SourceOp& op = executable.ops[i];
-    if (!op.on_npu && !executable.on_dsp(i))
+    if (arch::engine_of(executable, i) == arch::Engine::kCpu)
       return base::Error{base::ErrorKind::kUnsupported, fmt::format("{} '{}'", executable.op_word(i), op.name),
                          "runs on the CPU: " + op.reason, "drop --strict to allow that"};
   }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/check.h"
+#include "tools/json_text.h"
 
 namespace deputy::tools {
 namespace {
@@ -61,11 +63,25 @@ std::string Table::text() const {
   std::vector<std::string> rule;
   for (auto width : widths) rule.emplace_back(width, '-');
   line(rule);
-  for (const auto& row : rows_) line(row);
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    std::vector<std::string> cells = rows_[r];
+    for (std::size_t c = 0; r > 0 && c < blank_ && rows_[r][c] == rows_[r - 1][c]; ++c) cells[c].clear();
+    line(cells);
+  }
   return out;
 }
 
+std::string Table::json(const std::string& format) const {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& row : rows_) {
+    rows.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) rows.back()[titles_[c]] = row[c];
+  }
+  return json_text(format, {{"rows", rows}});
+}
+
 std::string human_bytes(double bytes) { return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
+std::string percent(double part, double whole) { return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-"; }
 std::string human_count(double count) {
   std::string text = scaled(count, 1000, {"", "k", "M", "G", "T"});
   if (text.ends_with(' ')) text.pop_back();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/table.h"
 #include "tools/validate.h"
 
@@ -120,7 +121,7 @@ std::string validation_json(const std::vector<ValidationSection>& sections) {
       all.push_back(std::move(json));
     }
   const Count c = count(sections);
-  return Json{{"met", c.met}, {"not_met", c.not_met}, {"information", c.information}, {"not_run", c.not_run}, {"rows", all}}.dump(2) + "\n";
+  return json_text("deputy-validate-1", {{"met", c.met}, {"not_met", c.not_met}, {"information", c.information}, {"not_run", c.not_run}, {"rows", all}});
 }
 
 }  // namespace deputy::tools

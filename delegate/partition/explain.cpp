@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "arch/engine.h"
 #include "delegate/partition/engine_cost.h"
 #include "delegate/partition/search.h"
 
@@ -9,12 +10,16 @@ namespace deputy::delegate {
 namespace {
 
 constexpr std::size_t kOutside = PartitionValue::kOutside;
+// The problem's numbers of engines are those of arch::Engine.
 const char* engine_name(std::size_t engine) {
-  return engine == kNpu ? "npu" : engine == kDsp ? "dsp" : "cpu";
+  return arch::engine_word(static_cast<arch::Engine>(engine));
 }
 const char* engine_title(std::size_t engine) {
-  return engine == kNpu ? "NPU" : engine == kDsp ? "DSP" : "CPU";
+  return arch::engine_title(static_cast<arch::Engine>(engine));
 }
+static_assert(kHost == static_cast<std::size_t>(arch::Engine::kCpu) &&
+              kNpu == static_cast<std::size_t>(arch::Engine::kNpu) &&
+              kDsp == static_cast<std::size_t>(arch::Engine::kDsp));
 
 class Explainer {
  public:

@@ -9,9 +9,7 @@ namespace {
 
 std::string rule_text(const PlacementRule& rule) {
   return fmt::format("{} {}={}", rule.deny ? "--deny" : "--force", rule.op,
-                     rule.target == Target::kCpu   ? "cpu"
-                     : rule.target == Target::kNpu ? "npu"
-                                                   : "dsp");
+                     arch::engine_word(rule.target));
 }
 
 bool names(const PlacementRule& rule, const Graph& graph, std::size_t index) {
@@ -26,10 +24,10 @@ base::Result<PlacementRule> parse(const std::string& option, const std::string& 
   PlacementRule rule{text, Target::kNpu, deny};
   // Tensor names may hold '=': only the last one followed by an engine counts.
   const std::size_t at = text.rfind('=');
-  const std::string engine = at == std::string::npos ? "" : text.substr(at + 1);
-  if (engine == "cpu" || engine == "npu" || engine == "dsp") {
+  const auto engine = arch::engine_named(at == std::string::npos ? "" : text.substr(at + 1));
+  if (engine) {
     rule.op = text.substr(0, at);
-    rule.target = engine == "cpu" ? Target::kCpu : engine == "npu" ? Target::kNpu : Target::kDsp;
+    rule.target = *engine;
   } else if (!deny) {
     return base::Error{base::ErrorKind::kUsage, option + " " + text, "no engine is given",
                        "write OPERATOR=cpu, OPERATOR=npu or OPERATOR=dsp"};

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "arch/engine.h"
 #include "base/result.h"
 
 namespace deputy::delegate {
 
 struct Graph;
 
-enum class Target : std::uint8_t { kCpu, kNpu, kDsp };
+using Target = arch::Engine;
 
 /// One wish. `op` names operators by kind ("SOFTMAX"), by index ("#12"), or by the name of their
 /// first output

@@ -15,7 +15,7 @@ TEST_CASE("the ratio table has every network with its SRAM limit kept") {
   const auto r = run_deputy({"bench", "ratios", data, "--anchors", "ethos-u55-128", "--json"});
   INFO(r.err);
   REQUIRE(r.exit_code == 0);
-  const auto json = nlohmann::json::parse(r.out);
+  const auto json = nlohmann::json::parse(r.out)["tables"];
   REQUIRE(json.size() == 1);
   CHECK(json[0]["soc"] == "ethos-u55-128-like");
   REQUIRE(json[0]["rows"].size() == 8);

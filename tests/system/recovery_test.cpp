@@ -222,7 +222,7 @@ TEST_CASE("a short campaign has no forbidden outcome, and the same results for a
   test::TempFolder folder;
   const auto run = [&](const char* jobs, const char* n) {
     return test::run_deputy({"campaign", test::project_file("configs/campaigns/short.yaml"), "--jobs", jobs, "--injections", n,
-                             "--findings", folder.file("findings"), "--json", folder.file(jobs)});
+                             "--findings", folder.file("findings"), "--report", folder.file(jobs)});
   };
   const auto outcome = run("2", "300");
   INFO(outcome.out << outcome.err);

@@ -34,8 +34,8 @@ Json report(double latency_ns, const std::vector<Layer>& layers) {
     if (!host) busy += l.own, compute += l.compute, sram += l.sram, dram += l.dram;
   }
   return {{"format", "deputy-report-1"}, {"model", "net"}, {"soc", "made-up"}, {"latency_ns", latency_ns}, {"total_ns", latency_ns},
-          {"cycles", {{"npu", busy}, {"npu_busy", busy}, {"host", 0}}}, {"macs", {{"npu", 0}}}, {"mac_utilisation", 0},
-          {"target", {{"npu_clock_mhz", 200}, {"host_clock_mhz", 100}, {"sram_bytes_per_cycle", 8}, {"dram_bytes_per_cycle", 2}, {"sram_bytes", 65536}, {"sram_used_bytes", 65000}}},
+          {"cycles", {{"npu", busy}, {"npu_busy", busy}, {"host", 0}, {"dsp_busy", 0}}}, {"macs", {{"npu", 0}}}, {"mac_utilisation", 0},
+          {"target", {{"npu_clock_mhz", 200}, {"host_clock_mhz", 100}, {"dsp_clock_mhz", 0}, {"sram_bytes_per_cycle", 8}, {"dram_bytes_per_cycle", 2}, {"sram_bytes", 65536}, {"sram_used_bytes", 65000}}},
           {"bound_cycles", {{"compute", compute}, {"scratchpad", 0}, {"decoder", 0}, {"sram", sram}, {"dram", dram}}},
           {"energy_nj", {{"npu.mac", 5}, {"npu.static", 4}, {"host.static", 1}, {"total", 10}}}, {"energy_by_cause_nj", {{"operators", 5}, {"leakage", 5}}},
           {"power", {{"inference_nj", 9}}}, {"bytes", {{"dram", {{"read", 100}, {"write", 0}}}}}, {"npu_dram_bytes", {{"feature_maps", 0}, {"weights", 0}}},

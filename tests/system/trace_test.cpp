@@ -274,7 +274,10 @@ TEST_CASE("pages hold their data, whatever the model is called") {
   Traced t;
   run_ecg(t, true);
   t.report.model = "</script><script>alert(1)</script>\"DEPUTY_DATA\"";
-  const std::string page = tools::run_page(t.view, t.trace, t.simulation, t.report, t.soc);
+  const auto made = tools::run_page(nlohmann::ordered_json::parse(tools::report_json(t.report, true)),
+                                    tools::run_page_data(t.view, t.trace, t.simulation, t.report, t.soc), "page");
+  REQUIRE(made.ok());
+  const std::string& page = *made;
   CHECK_THAT(page, !Contains("</script><script>alert"));
   CHECK(page.size() < 5'000'000);
   CHECK_THAT(page, Contains("<!-- sources ") && Contains("Apache License"));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/ci/verdict.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -136,7 +137,7 @@ std::string ci_json(const std::vector<CaseVerdict>& cases) {
       layers.push_back({{"layer", l.what}, {"cycles", {l.before.cycles, l.now.cycles}}, {"energy_nj", {l.before.energy_nj, l.now.energy_nj}}, {"bytes", {l.before.bytes, l.now.bytes}}});
     rows.push_back({{"case", c.name}, {"good", c.good()}, {"error", c.error}, {"outputs", c.outputs}, {"metrics", metrics}, {"layers", layers}});
   }
-  return Json({{"format", "deputy-ci-verdict-1"}, {"good", bad(cases) == 0}, {"cases", rows}}).dump(1) + "\n";
+  return json_text("deputy-ci-verdict-1", {{"good", bad(cases) == 0}, {"cases", rows}});
 }
 
 }  // namespace deputy::tools

@@ -5,7 +5,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/copy_bench.h"
-#include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -23,6 +23,7 @@ base::Status bench(const CommonOptions& common, const CopyBenchCommand& command)
   std::vector<std::string> boards = {command.soc};
   if (command.soc.empty()) boards = {"wearable", "imaging"};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  std::string text;
   for (const std::string& board : boards) {
     CommonOptions with = common;
     with.soc = board;
@@ -37,13 +38,12 @@ base::Status bench(const CommonOptions& common, const CopyBenchCommand& command)
                  r.map_ps() ? fmt::format("{:.2f}", us(r.copy_ps) / us(r.map_ps())) : "-", fmt::format("{:.2f}", us(r.dma_ps))});
       json.push_back({{"bytes", r.bytes}, {"invalidate_ps", r.invalidate_ps}, {"clean_ps", r.clean_ps}, {"copy_ps", r.copy_ps}, {"dma_ps", r.dma_ps}});
     }
-    fmt::print("{}\n\n{}\n  {}\n\n", options.soc.name, table.text(),
+    text += fmt::format("{}\n\n{}\n  {}\n\n", options.soc.name, table.text(),
                dma_from ? fmt::format("the DMA engine copies sooner than the CPU from about {} bytes on", dma_from)
                         : "the DMA engine never copies sooner than the CPU");
     all.push_back({{"soc", options.soc.name}, {"dma_from_bytes", dma_from}, {"rows", json}});
   }
-  if (command.json.empty()) return {};
-  return write_text(command.json, all.dump(2) + "\n");
+  return give_results(command.json, command.report, json_text("deputy-bench-copies-1", {{"boards", all}}), text);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/engine_bench.h"
-#include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -39,10 +39,10 @@ base::Status bench(const CommonOptions& common, const EngineBenchCommand& comman
                 fmt::format("{:.1f}", r.cpu.nj / r.dsp.nj)});
     json["kernels"].push_back({{"kernel", r.what}, {"cpu", json_of(r.cpu)}, {"dsp", json_of(r.dsp)}});
   }
-  fmt::print("{}: operators as networks of their own, launch and hand-over included\n\n{}\n", options.soc.name, table.text());
-  fmt::print("kernels with their data in place; the CPU by what host.* charges for their operations\n\n{}", beside.text());
-  if (command.json.empty()) return {};
-  return write_text(command.json, json.dump(2) + "\n");
+  const std::string text = fmt::format("{}: operators as networks of their own, launch and hand-over included\n\n{}\n"
+                                       "kernels with their data in place; the CPU by what host.* charges for their operations\n\n{}",
+                                       options.soc.name, table.text(), beside.text());
+  return give_results(command.json, command.report, json_text("deputy-bench-engines-1", json), text);
 }
 
 }  // namespace

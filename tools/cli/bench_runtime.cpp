@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/common.h"
-#include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/runtime_bench.h"
 #include "tools/table.h"
 #include "workloads/networks.h"
@@ -91,6 +91,7 @@ base::Status bench(const CommonOptions& common, const RuntimeBenchCommand& comma
   std::vector<std::string> names = command.cases;
   if (names.empty()) names = {"ecg", "kws", "camera"};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  std::string text;
   Progress progress;
   for (const std::string& name : names) {
     DEPUTY_ASSIGN(const StreamCase what, make_case(name, common, command));
@@ -101,14 +102,13 @@ base::Status bench(const CommonOptions& common, const RuntimeBenchCommand& comma
                  fmt::format("{:.1f}", r.frames_per_s), fmt::format("{:.1f} %", 100 * r.frames_per_s / r.busiest_fps),
                  fmt::format("{:.1f} %", 100 * r.cpu_busy), fmt::format("{:.1f} %", 100 * r.npu_busy), fmt::format("{:.1f} %", 100 * r.dma_busy),
                  std::to_string(r.copied_per_frame), fmt::format("{:.2f}", r.dynamic_uj), fmt::format("{:.2f}", r.total_uj)});
-    fmt::print("{} on {}: {} bytes a frame, {:.1f} frames/s for latency and energy, {} host steps\n\n{}\n", name, what.options.soc.name,
+    text += fmt::format("{} on {}: {} bytes a frame, {:.1f} frames/s for latency and energy, {} host steps\n\n{}\n", name, what.options.soc.name,
                c.prepared.frame_bytes, 1e9 / what.period_ns, c.prepared.host_steps, table.text());
-    for (const std::string& verdict : verdicts(c)) fmt::print("  {}\n", verdict);
-    fmt::print("\n");
+    for (const std::string& verdict : verdicts(c)) text += "  " + verdict + "\n";
+    text += "\n";
     all.push_back(to_json(c));
   }
-  if (command.json.empty()) return {};
-  return write_text(command.json, all.dump(2) + "\n");
+  return give_results(command.json, command.report, json_text("deputy-bench-runtime-1", {{"cases", all}}), text);
 }
 
 }  // namespace

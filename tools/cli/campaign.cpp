@@ -7,6 +7,7 @@
 #include "tools/campaign.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -31,7 +32,7 @@ std::string what_ran(const Campaign& campaign, std::size_t index, const Injectio
                      i.setup.dma ? ", copies by DMA" : "", i.setup.full ? "full" : "none");
 }
 
-void print_table(const std::map<std::string, Row>& rows, const Row& all) {
+std::string table_text(const std::map<std::string, Row>& rows, const Row& all) {
   std::vector<std::string> titles = {"fault", ">runs"};
   for (int o = 0; o < kCampaignOutcomes; ++o)
     titles.push_back(">" + std::string(campaign_outcome_name(static_cast<CampaignOutcome>(o))));
@@ -46,7 +47,7 @@ void print_table(const std::map<std::string, Row>& rows, const Row& all) {
   };
   for (const auto& [name, row] : rows) add(name, row);
   add("all", all);
-  fmt::print("{}", table.text());
+  return table.text();
 }
 
 using Json = nlohmann::ordered_json;
@@ -60,17 +61,25 @@ Json counts_json(const Row& row) {
   return out;
 }
 
-base::Status run_one(const Campaign& campaign, std::size_t index) {
+base::Status run_one(const Campaign& campaign, std::size_t index, const CampaignCommand& command) {
   const Injection injection = campaign.injection(index);
   const InjectionResult result = campaign.run(index);
-  fmt::print("{}", fault_plan_text(injection.fault, what_ran(campaign, index, injection)));
+  const std::string plan = fault_plan_text(injection.fault, what_ran(campaign, index, injection));
   Table table({">time", "engine", "step", "because"});
-  for (const auto& e : result.events)
-    table.row({human_time(static_cast<double>(e.time_ps) / 1000), e.engine, host_runtime::recovery_step_name(e.step), e.what});
-  if (!table.empty()) fmt::print("\n{}", table.text());
-  fmt::print("\n  {}{}{}; longest wait {} of {}\n", campaign_outcome_name(result.outcome), result.text.empty() ? "" : ": ",
-             result.text, human_time(static_cast<double>(result.worst_ps) / 1000),
-             human_time(static_cast<double>(result.bound_ps) / 1000));
+  Json steps = Json::array();
+  for (const auto& e : result.events) {
+    const char* const step = host_runtime::recovery_step_name(e.step);
+    table.row({human_time(static_cast<double>(e.time_ps) / 1000), e.engine, step, e.what});
+    steps.push_back({{"time_ns", static_cast<double>(e.time_ps) / 1000}, {"engine", e.engine}, {"step", step}, {"what", e.what}});
+  }
+  const Json json = {{"run", index}, {"outcome", campaign_outcome_name(result.outcome)}, {"text", result.text}, {"plan", plan},
+                     {"longest_wait_us", static_cast<double>(result.worst_ps) / 1e6}, {"bound_us", static_cast<double>(result.bound_ps) / 1e6},
+                     {"steps", steps}};
+  const std::string text = fmt::format("{}{}{}\n  {}{}{}; longest wait {} of {}\n", plan, table.empty() ? "" : "\n", table.empty() ? "" : table.text(),
+                                       campaign_outcome_name(result.outcome), result.text.empty() ? "" : ": ", result.text,
+                                       human_time(static_cast<double>(result.worst_ps) / 1000),
+                                       human_time(static_cast<double>(result.bound_ps) / 1000));
+  DEPUTY_TRY(give_results(command.json, command.report, json_text("deputy-campaign-run-1", json), text));
   if (!forbidden(result.outcome)) return {};
   return base::Error{base::ErrorKind::kMismatch, "campaign", campaign_outcome_name(result.outcome), ""};
 }
@@ -81,13 +90,14 @@ base::Status campaign(const CommonOptions& common, const CampaignCommand& comman
   DEPUTY_ASSIGN(auto plan, parse_campaign(std::move(config)));
   if (command.injections > 0) plan.injections = command.injections;
   DEPUTY_ASSIGN(const auto campaign, Campaign::prepare(plan, options, command.seed));
-  if (command.only >= 0) return run_one(campaign, static_cast<std::size_t>(command.only));
+  if (command.only >= 0) return run_one(campaign, static_cast<std::size_t>(command.only), command);
   const auto results = campaign.run_all(command.jobs);
 
   std::map<std::string, Row> kinds, places;
   Row all;
   std::map<int, std::size_t> errors;
   Json findings = Json::array();
+  std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const InjectionResult& r = results[i];
     const Injection injection = campaign.injection(i);
@@ -99,19 +109,15 @@ base::Status campaign(const CommonOptions& common, const CampaignCommand& comman
     findings.push_back({{"run", i}, {"outcome", campaign_outcome_name(r.outcome)}, {"what", what}, {"text", r.text}, {"plan", file}});
     DEPUTY_TRY(write_text(file, fault_plan_text(injection.fault, fmt::format("{}\n{}: {}\ndeputy campaign {} --seed {} --only {}", what,
                                                                              campaign_outcome_name(r.outcome), r.text, command.plan, command.seed, i))));
-    fmt::print("  {}: {}: {} ({})\n", campaign_outcome_name(r.outcome), what, r.text, file);
+    text += fmt::format("  {}: {}: {} ({})\n", campaign_outcome_name(r.outcome), what, r.text, file);
   }
-  print_table(kinds, all);
-  fmt::print("\n");
-  print_table(places, all);
-  for (const auto& [kind, count] : errors) fmt::print("\n  {} runs reported failure with error kind {}\n", count, kind);
-  if (!command.json.empty()) {
-    Json out = {{"format", "deputy-campaign-1"}, {"seed", command.seed}, {"all", counts_json(all)}};
-    for (const auto& [name, row] : kinds) out["kinds"][name] = counts_json(row);
-    for (const auto& [name, row] : places) out["targets"][name] = counts_json(row);
-    out["findings"] = findings;
-    DEPUTY_TRY(write_text(command.json, out.dump(2) + "\n"));
-  }
+  text += table_text(kinds, all) + "\n" + table_text(places, all);
+  for (const auto& [kind, count] : errors) text += fmt::format("\n  {} runs reported failure with error kind {}\n", count, kind);
+  Json out = {{"seed", command.seed}, {"all", counts_json(all)}, {"kinds", Json::object()}, {"targets", Json::object()}};
+  for (const auto& [name, row] : kinds) out["kinds"][name] = counts_json(row);
+  for (const auto& [name, row] : places) out["targets"][name] = counts_json(row);
+  out["findings"] = findings;
+  DEPUTY_TRY(give_results(command.json, command.report, json_text("deputy-campaign-1", out), text));
   if (findings.empty()) return {};
   return base::Error{base::ErrorKind::kMismatch, command.plan, fmt::format("{} of {} runs ended as none may", findings.size(), results.size()),
                      "each has its fault plan in " + command.findings};

@@ -8,6 +8,7 @@
 #include "delegate/ops/constraints.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
+#include "tools/json_text.h"
 
 namespace deputy::tools {
 namespace {
@@ -46,7 +47,7 @@ void print_json(const delegate::Graph& graph, const Standing& s, const std::vect
                      {"boundary", s.boundary}, {"other_limit", s.other_limit}, {"no_instruction", s.no_instruction}}},
       {"mismatches", rows},
       {"conversions", made}};
-  fmt::print("{}\n", all.dump(2));
+  fmt::print("{}", json_text("deputy-check-1", all));
 }
 
 void print_text(const delegate::Graph& graph, const Standing& s, const std::vector<delegate::Mismatch>& mismatches,

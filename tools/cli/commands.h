@@ -46,6 +46,7 @@ struct RunOptions {
   int top = 10;
   std::string compare;  ///< switches to turn off in turn, or "all"; empty: an ordinary run
   bool json = false;    ///< print JSON instead of tables
+  bool page_data = false;  ///< keep in the report what the page draws beside it
   std::string shape_policy = "refuse";  ///< for inputs of another shape: refuse, cpu or recompile
 };
 
@@ -54,6 +55,7 @@ struct CompileCommand {
   std::string dump;      ///< comma list of graph, partition, tiles, memory, stream
   std::string dump_dir;  ///< one file each there; empty: stdout
   std::string explain;   ///< an operator's index or name
+  bool json = false;
 };
 
 struct ProbeCommand {
@@ -63,7 +65,8 @@ struct ProbeCommand {
 
 struct CampaignCommand {
   std::string plan;      ///< YAML
-  std::string json;      ///< file to write; empty: none
+  bool json = false;
+  std::string report;    ///< JSON file to write; empty: none
   std::string findings = "campaign-findings";  ///< folder for the plans of forbidden outcomes
   int jobs = 2;
   std::uint64_t seed = 1;
@@ -78,12 +81,12 @@ struct CheckCommand {
 
 struct CheckDataCommand {
   std::string manifest, filter, runtime;
-  bool layers = false, verbose = false;
+  bool layers = false, verbose = false, json = false;
 };
 
 struct CheckOnnxCommand {
   std::string folder, filter;
-  bool verbose = false;
+  bool verbose = false, json = false;
 };
 
 struct QuantizeCommand {
@@ -107,11 +110,13 @@ struct QuantizeCommand {
 
 struct NetworkCommand {
   std::string name, output;
+  bool json = false;
 };
 
 struct BenchCommand {
   std::vector<std::string> models;
   int runs = 5;
+  bool json = false;
 };
 
 struct RatiosCommand {
@@ -135,6 +140,13 @@ struct ReportsCommand {
   std::string report, other;
   int top = 10;
   bool json = false;
+};
+
+struct ReportCommand {
+  std::string report;  ///< JSON, as `run --report` writes it
+  std::string html;    ///< page to write; empty: none
+  int top = 10;
+  bool json = false, quiet = false;
 };
 
 struct ExploreCommand {
@@ -167,14 +179,16 @@ struct SweepCommand {
 
 struct RuntimeBenchCommand {
   std::string soc;   ///< for all cases; empty: wearable, and imaging for the camera
-  std::string json;  ///< file to write; empty: none
+  bool json = false;
+  std::string report;  ///< JSON file to write; empty: none
   int frames = 16;
   std::vector<std::string> cases;  ///< some of ecg, kws, camera; empty: all
 };
 
 struct CopyBenchCommand {
   std::string soc;   ///< empty: wearable and imaging
-  std::string json;  ///< file to write; empty: none
+  bool json = false;
+  std::string report;  ///< JSON file to write; empty: none
 };
 
 struct DspCommand {
@@ -185,11 +199,12 @@ struct DspCommand {
   std::vector<std::string> loads;       ///< ADDRESS=FILE
   std::vector<std::string> dumps;       ///< ADDRESS:BYTES=FILE
   std::uint64_t cycles = 1'000'000'000;
-  bool listing = false, trace = false;
+  bool listing = false, trace = false, json = false;
 };
 
 struct EngineBenchCommand {
-  std::string json;  ///< file; empty: none
+  bool json = false;
+  std::string report;  ///< JSON file to write; empty: none
 };
 
 struct StreamCommand {
@@ -204,23 +219,23 @@ struct StreamCommand {
 int engine_bench_command(const CommonOptions& common, const EngineBenchCommand& command);
 int run_command(const CommonOptions& common, const RunOptions& options);
 int compile_command(const CommonOptions& common, const CompileCommand& options);
-int disasm_command(const CommonOptions& common, const std::string& file);
-int disasm_dsp_command(const std::string& file);
+int disasm_command(const CommonOptions& common, const std::string& file, bool json);
+int disasm_dsp_command(const std::string& file, bool json);
 int asm_command(const CommonOptions& common, const DspCommand& command);
 int dsp_command(const CommonOptions& common, const DspCommand& command);
 int stream_command(const CommonOptions& common, const StreamCommand& command);
-int inspect_command(const CommonOptions& common, const std::string& model);
+int inspect_command(const CommonOptions& common, const std::string& model, bool json);
 /// Exit code 8 when the model breaks the NPU's quantisation contract.
 int check_command(const CommonOptions& common, const CheckCommand& options);
 int check_data_command(const CommonOptions& common, const CheckDataCommand& options);
 /// Exit code 8 when a case is wrong.
 int check_onnx_command(const CommonOptions& common, const CheckOnnxCommand& options);
 int quantize_command(const CommonOptions& common, const QuantizeCommand& options);
-int list_command(const std::string& what);
+int list_command(const std::string& what, bool json);
 int network_command(const NetworkCommand& options);
 int bench_command(const CommonOptions& common, const BenchCommand& options);
 /// what: list, verify (exit code 8 when an entry is damaged) or prune to common.cache_limit.
-int cache_command(const CommonOptions& common, const std::string& what, const std::string& folder);
+int cache_command(const CommonOptions& common, const std::string& what, const std::string& folder, bool json);
 /// Exit code 8 when something happened that may not.
 int campaign_command(const CommonOptions& common, const CampaignCommand& options);
 /// Exit code 8 when the NPU is wrong somewhere.
@@ -237,6 +252,7 @@ int ci_command(const CiCommand& command);
 int explore_command(const ExploreCommand& command);
 int compare_command(const ReportsCommand& command);
 int explain_command(const ReportsCommand& command);
+int report_command(const ReportCommand& command);
 /// Exit code 8 when a row departs from the baseline.
 int validate_command(const ValidateCommand& command);
 /// Writes the pages to `folder`, the SystemVerilog headers to `rtl_folder`.

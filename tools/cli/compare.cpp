@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/common.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -61,7 +62,7 @@ base::Status run_comparison(const CommonOptions& common, const RunOptions& optio
   DEPUTY_ASSIGN(auto inputs, load_inputs(graph, options.inputs, options.seed));
   DEPUTY_ASSIGN(auto comparison, compare(graph, simulate_with, switches, inputs));
   if (options.json)
-    fmt::print("{}\n", json_of(comparison).dump(2));
+    fmt::print("{}", json_text("deputy-run-compare-1", json_of(comparison)));
   else
     fmt::print("{} on {}: each row after the first has one optimisation off\n\n{}", graph.name, simulate_with.soc.name, table_text(comparison));
   return {};

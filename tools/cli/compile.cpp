@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "arch/engine.h"
 #include "arch/isa.h"
 #include "delegate/dump.h"
 #include "tools/cli/common.h"
 #include "tools/explain.h"
 #include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/split.h"
 #include "tools/table.h"
 
@@ -83,8 +86,32 @@ base::Status show(const CommonOptions& common, const CompileCommand& command, ar
   return {};
 }
 
+// What was made, for programs: `deputy compile --json` and `deputy inspect --json`.
+nlohmann::ordered_json json_of(const arch::Executable& e) {
+  using Json = nlohmann::ordered_json;
+  Json ops = Json::array(), tensors = Json::array();
+  for (const arch::SourceOp& op : e.ops) {
+    Json row = {{"name", op.name}, {"kind", arch::op_name(op.kind)}, {"engine", op.aliased ? "none" : arch::engine_word(arch::engine_of(e, static_cast<std::size_t>(&op - e.ops.data())))}, {"macs", op.macs}};
+    if (!op.reason.empty()) row["reason"] = op.reason;
+    if (op.fused_into >= 0) row["fused_into"] = op.fused_into;
+    ops.push_back(std::move(row));
+  }
+  for (const arch::PlacedTensor& t : e.tensors) {
+    Json row = {{"name", t.desc.name}, {"type", dtype_name(t.desc.dtype)}, {"shape", t.desc.shape}, {"bytes", t.desc.bytes()}, {"constant", t.constant}};
+    if (t.placement != arch::Placement::kNone) row["memory"] = e.region_in_sram(t.region) ? "sram" : "dram", row["offset"] = t.offset;
+    tensors.push_back(std::move(row));
+  }
+  std::size_t words = 0;
+  for (const auto& program : e.programs) words += program.words.size();
+  return {{"model", e.model_name}, {"numerics", numerics_name(e.numerics)}, {"programs", e.programs.size()},
+          {"command_bytes", 4 * words}, {"constant_bytes", e.constants.size()}, {"sram_arena_bytes", e.fast_arena_bytes},
+          {"dram_arena_bytes", e.slow_arena_bytes}, {"external_regions", e.externals.size()}, {"ops", ops}, {"tensors", tensors}};
+}
+
 base::Status compile(const CommonOptions& common, const CompileCommand& command) {
   arch::Executable executable;
+  if (command.json && !(command.dump.empty() && command.explain.empty()))
+    return base::Error{base::ErrorKind::kUsage, "--json", "does not go with --dump and --explain, which print text", "drop one of them; deputy inspect --json has placement and memory"};
   const bool shows = !command.dump.empty() || !command.explain.empty();
   if (shows) {
     DEPUTY_TRY(show(common, command, executable));
@@ -96,11 +123,21 @@ base::Status compile(const CommonOptions& common, const CompileCommand& command)
   if (output.empty()) output = std::filesystem::path(command.model).stem().string() + ".dexe";
   const auto bytes = arch::write_executable(executable);
   DEPUTY_TRY(write_file(output, bytes));
-  std::size_t on_npu = 0, words = 0;
-  for (const auto& op : executable.ops) on_npu += op.on_npu;
+  std::size_t words = 0, on[arch::kEngineWords.size()] = {}, views = 0;
+  for (std::size_t i = 0; i < executable.ops.size(); ++i)
+    ++(executable.ops[i].aliased ? views : on[static_cast<std::size_t>(arch::engine_of(executable, i))]);
   for (const auto& program : executable.programs) words += program.words.size();
+  if (command.json) {
+    nlohmann::ordered_json out = json_of(executable);
+    out["file"] = output, out["bytes"] = bytes.size(), out["hash"] = fmt::format("{:016x}", arch::content_hash(bytes));
+    fmt::print("{}", json_text("deputy-executable-1", out));
+    return {};
+  }
   fmt::print("{}: {}, hash {:016x}\n", output, human_bytes(static_cast<double>(bytes.size())), arch::content_hash(bytes));
-  fmt::print("  operators   {} on the NPU, {} on the CPU\n", on_npu, executable.ops.size() - on_npu);
+  fmt::print("  operators   ");
+  for (const arch::Engine e : {arch::Engine::kNpu, arch::Engine::kDsp, arch::Engine::kCpu})
+    if (const std::size_t n = on[static_cast<std::size_t>(e)]; n > 0 || e != arch::Engine::kDsp) fmt::print("{} on the {}, ", n, arch::engine_title(e));
+  fmt::print("{} without work\n", views);
   fmt::print("  programs    {}, {} of commands\n", executable.programs.size(), human_bytes(4.0 * static_cast<double>(words)));
   fmt::print("  constants   {}\n", human_bytes(static_cast<double>(executable.constants.size())));
   fmt::print("  arenas      {} in SRAM, {} in DRAM\n", human_bytes(static_cast<double>(executable.fast_arena_bytes)),
@@ -113,26 +150,37 @@ base::Status compile(const CommonOptions& common, const CompileCommand& command)
   return {};
 }
 
-base::Status disasm(const CommonOptions& common, const std::string& file) {
+base::Status disasm(const CommonOptions& common, const std::string& file, bool json) {
   DEPUTY_ASSIGN(auto executable, load_or_compile(common, file));
+  auto programs = nlohmann::ordered_json::array();
   for (std::size_t p = 0; p < executable.programs.size(); ++p) {
-    fmt::print("program {}\n", p);
+    if (!json) fmt::print("program {}\n", p);
+    auto instructions = nlohmann::ordered_json::array();
     std::span<const std::uint32_t> words = executable.programs[p].words;
     for (std::size_t at = 0; at < words.size();) {
       const arch::Decoded decoded = arch::decode(words.subspan(at));
       if (decoded.fault != arch::DecodeFault::kNone)
         return base::Error{base::ErrorKind::kModel, fmt::format("{} program {} word {}", file, p, at),
                            "not a valid instruction", "compile the model again"};
-      fmt::print("  {:06x}  {}\n", at * 4, arch::disassemble(decoded.instruction));
+      if (json) instructions.push_back({{"offset", at * 4}, {"text", arch::disassemble(decoded.instruction)}});
+      else fmt::print("  {:06x}  {}\n", at * 4, arch::disassemble(decoded.instruction));
       at += decoded.instruction.header.words;
     }
+    programs.push_back({{"instructions", std::move(instructions)}});
   }
+  if (json) fmt::print("{}", json_text("deputy-disasm-1", {{"programs", programs}}));
   return {};
 }
 
-base::Status inspect(const CommonOptions& common, const std::string& model) {
+base::Status inspect(const CommonOptions& common, const std::string& model, bool json) {
   delegate::CompileTrace trace;
   DEPUTY_ASSIGN(auto executable, load_or_compile(common, model, &trace));
+  if (json) {
+    nlohmann::ordered_json out = json_of(executable);
+    for (const delegate::TraceNote& note : trace.notes) out["notes"].push_back({{"topic", note.topic}, {"text", note.text}});
+    fmt::print("{}", json_text("deputy-executable-1", out));
+    return {};
+  }
   fmt::print("{}", delegate::dump_executable(executable));
   for (const delegate::TraceNote& note : trace.notes) fmt::print("{}: {}\n", note.topic, note.text);
   return {};
@@ -141,7 +189,7 @@ base::Status inspect(const CommonOptions& common, const std::string& model) {
 }  // namespace
 
 int compile_command(const CommonOptions& common, const CompileCommand& command) { return finish(compile(common, command)); }
-int disasm_command(const CommonOptions& common, const std::string& file) { return finish(disasm(common, file)); }
-int inspect_command(const CommonOptions& common, const std::string& model) { return finish(inspect(common, model)); }
+int disasm_command(const CommonOptions& common, const std::string& file, bool json) { return finish(disasm(common, file, json)); }
+int inspect_command(const CommonOptions& common, const std::string& model, bool json) { return finish(inspect(common, model, json)); }
 
 }  // namespace deputy::tools

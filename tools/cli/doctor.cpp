@@ -9,6 +9,7 @@
 #include "explore/store.h"
 #include "tools/cli/common.h"
 #include "tools/explore/area.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 #include "tools/worker_pool.h"
 #include "workloads/networks.h"
@@ -102,7 +103,7 @@ int doctor_command(bool json) {
     rows.push_back({{"check", check.name}, {"good", finding.ok()}, {"what", text}});
   }
   if (json)
-    fmt::print("{}\n", nlohmann::ordered_json({{"good", exit == 0}, {"checks", rows}}).dump(2));
+    fmt::print("{}", json_text("deputy-doctor-1", {{"good", exit == 0}, {"checks", rows}}));
   else
     fmt::print("{}", table.text());
   return exit;

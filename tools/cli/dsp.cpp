@@ -3,12 +3,14 @@
 
 #include <charconv>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "dsp_asm/assembler.h"
 #include "soc/soc_config.h"
 #include "tools/cli/common.h"
 #include "tools/dsp_run.h"
 #include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -57,19 +59,34 @@ base::Result<dsp_asm::Program> assemble_file(const DspCommand& command, const ar
   return dsp_asm::assemble({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, command.file, options);
 }
 
+// When the text is printed already.
+base::Status print_only(bool json, const char* format, const nlohmann::ordered_json& fields) {
+  if (json) fmt::print("{}", json_text(format, fields));
+  return {};
+}
+
 base::Status assemble(const CommonOptions& common, const DspCommand& command) {
   DEPUTY_ASSIGN(const auto config, dsp_config(common));
   DEPUTY_ASSIGN(const auto program, assemble_file(command, config));
+  nlohmann::ordered_json json = {{"words", program.words.size()}, {"labels", program.labels}};
   if (command.listing) {
-    fmt::print("{}", dsp_asm::disassemble(program.words));
-    if (command.output.empty()) return {};
+    if (command.json) json["listing"] = dsp_asm::disassemble(program.words);
+    else fmt::print("{}", dsp_asm::disassemble(program.words));
+    if (command.output.empty()) return print_only(command.json, "deputy-asm-1", json);
   }
   std::string output = command.output;
   if (output.empty()) output = std::filesystem::path(command.file).stem().string() + ".dspx";
   const auto bytes = dsp_asm::write_program(program.words);
   DEPUTY_TRY(write_file(output, bytes));
-  fmt::print("{}: {} words, {} labels\n", output, program.words.size(), program.labels.size());
-  return {};
+  json["file"] = output;
+  return give_results(command.json, "", json_text("deputy-asm-1", json),
+                      fmt::format("{}: {} words, {} labels\n", output, program.words.size(), program.labels.size()));
+}
+
+nlohmann::ordered_json stats_json(const dsp_model::DspStats& stats) {
+  nlohmann::ordered_json out;
+  dsp_model::DspStats::fields(stats, [&](const auto& value, const base::Field& f) { out[f.name] = value; });
+  return out;
 }
 
 void print_stats(const dsp_model::DspStats& stats) {
@@ -86,15 +103,18 @@ base::Status run_case_of(const DspCommand& command, const arch::DspConfig& confi
                                       {"--dump", !command.dumps.empty()}})
     if (given) return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is not a file, and a kernel's cases have their own", command.file), "give a .dsp or .dspx file"};
   bool found = false;
+  auto cases = nlohmann::ordered_json::array();
   for (const auto& c : dsp_kernels::kernel_cases(1, dsp_kernels::Fill::kRandom)) {
     if (c.kernel != command.file || (found && command.trace)) continue;
     found = true;
     DEPUTY_ASSIGN(const auto outcome, run_kernel_case(config, c, command.trace ? print_line : std::function<void(const std::string&)>{}, command.cycles));
+    cases.push_back({{"case", c.what}, {"outputs", c.outputs}, {"unit", c.unit}, {"stats", stats_json(outcome.stats)}});
+    if (command.json) continue;
     fmt::print("{}: {}: {} cycles for {} ({:.3f} each), equal to the reference\n", c.kernel, c.what, outcome.stats.cycles,
                fmt::format("{} {}s", c.outputs, c.unit), static_cast<double>(outcome.stats.cycles) / static_cast<double>(c.outputs));
     print_stats(outcome.stats);
   }
-  if (found) return {};
+  if (found) return print_only(command.json, "deputy-dsp-kernel-1", {{"kernel", command.file}, {"cases", cases}});
   std::string names;
   for (const auto& [name, text] : dsp_kernels::kernel_sources()) names += (names.empty() ? "" : ", ") + name;
   return base::Error{base::ErrorKind::kUsage, command.file, "is neither a .dsp nor a .dspx file nor a kernel", "kernels: " + names};
@@ -102,6 +122,8 @@ base::Status run_case_of(const DspCommand& command, const arch::DspConfig& confi
 
 base::Status run(const CommonOptions& common, const DspCommand& command) {
   DEPUTY_ASSIGN(const auto config, dsp_config(common));
+  if (command.json && command.trace)
+    return base::Error{base::ErrorKind::kUsage, "--json", "does not go with --trace, which prints text", "drop one of them"};
   const bool source = command.file.ends_with(".dsp"), binary = command.file.ends_with(".dspx");
   if (!source && !binary) return run_case_of(command, config);
   DspRun run{.most_cycles = command.cycles};
@@ -124,7 +146,8 @@ base::Status run(const CommonOptions& common, const DspCommand& command) {
     run.memory.push_back({at, std::move(bytes)});
   }
   DEPUTY_ASSIGN(const auto outcome, run_dsp(config, run));
-  for (const std::uint32_t word : outcome.mail) fmt::print("mail 0x{:08x}\n", word);
+  if (!command.json)
+    for (const std::uint32_t word : outcome.mail) fmt::print("mail 0x{:08x}\n", word);
   for (const auto& text : command.dumps) {
     DEPUTY_ASSIGN(const auto pair, assignment(text, "--dump"));
     const auto colon = pair.first.find(':');
@@ -135,22 +158,22 @@ base::Status run(const CommonOptions& common, const DspCommand& command) {
     if (at > size || count > size - at) return base::Error{base::ErrorKind::kUsage, "--dump", fmt::format("{} bytes at {} are not in the data memory", count, at), ""};
     DEPUTY_TRY(write_file(pair.second, std::span(outcome.tcm).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(count))));
   }
+  if (command.json) return print_only(true, "deputy-dsp-1", {{"mail", outcome.mail}, {"stats", stats_json(outcome.stats)}});
   fmt::print("halted\n");
   print_stats(outcome.stats);
   return {};
 }
 
-base::Status disassemble(const std::string& file) {
+base::Status disassemble(const std::string& file, bool json) {
   DEPUTY_ASSIGN(const auto bytes, read_file(file));
   DEPUTY_ASSIGN(const auto words, dsp_asm::read_program(bytes, file));
-  fmt::print("{}", dsp_asm::disassemble(words));
-  return {};
+  return give_results(json, "", json_text("deputy-disasm-dsp-1", {{"words", words.size()}, {"listing", dsp_asm::disassemble(words)}}), dsp_asm::disassemble(words));
 }
 
 }  // namespace
 
 int asm_command(const CommonOptions& common, const DspCommand& command) { return finish(assemble(common, command)); }
 int dsp_command(const CommonOptions& common, const DspCommand& command) { return finish(run(common, command)); }
-int disasm_dsp_command(const std::string& file) { return finish(disassemble(file)); }
+int disasm_dsp_command(const std::string& file, bool json) { return finish(disassemble(file, json)); }
 
 }  // namespace deputy::tools

@@ -1,9 +1,12 @@
 // deputy list, network, reference
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "delegate/import/tflite_export.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/reference.h"
 #include "tools/rtl_headers.h"
 #include "tools/table.h"
@@ -12,10 +15,10 @@
 namespace deputy::tools {
 namespace {
 
-std::string list_networks() {
+Table list_networks() {
   Table table({"network", ">MAC", "what"});
   for (const auto& info : workloads::networks()) table.row({info.name, human_count(static_cast<double>(info.macs)), info.description});
-  return table.text();
+  return table;
 }
 
 base::Status write_network(const NetworkCommand& command) {
@@ -23,8 +26,8 @@ base::Status write_network(const NetworkCommand& command) {
   DEPUTY_ASSIGN(auto bytes, delegate::export_tflite(graph));
   const std::string output = command.output.empty() ? command.name + ".tflite" : command.output;
   DEPUTY_TRY(write_file(output, bytes));
-  fmt::print("{}: {}\n", output, human_bytes(static_cast<double>(bytes.size())));
-  return {};
+  return give_results(command.json, "", json_text("deputy-network-1", {{"network", command.name}, {"file", output}, {"bytes", bytes.size()}}),
+                      fmt::format("{}: {}\n", output, human_bytes(static_cast<double>(bytes.size()))));
 }
 
 base::Status write_reference(const std::string& folder, const std::string& rtl_folder) {
@@ -35,15 +38,15 @@ base::Status write_reference(const std::string& folder, const std::string& rtl_f
 
 }  // namespace
 
-int list_command(const std::string& what) {
-  const std::string text = what == "ops"         ? list_ops()
-                           : what == "params"    ? list_params()
-                           : what == "stats"     ? list_stats()
-                           : what == "registers" ? list_registers()
-                           : what == "networks"  ? list_networks()
-                           : what == "dsp-instructions" ? list_dsp_instructions()
-                                                 : list_instructions();
-  fmt::print("{}", text);
+int list_command(const std::string& what, bool json) {
+  const Table table = what == "ops"                ? list_ops()
+                      : what == "params"           ? list_params()
+                      : what == "stats"            ? list_stats()
+                      : what == "registers"        ? list_registers()
+                      : what == "networks"         ? list_networks()
+                      : what == "dsp-instructions" ? list_dsp_instructions()
+                                                   : list_instructions();
+  fmt::print("{}", json ? table.json("deputy-list-1") : table.text());
   return 0;
 }
 

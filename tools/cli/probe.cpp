@@ -6,6 +6,7 @@
 #include "api/probe.h"
 #include "tools/cli/common.h"
 #include "tools/files.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 #include "workloads/selftest/cases.h"
 
@@ -45,7 +46,7 @@ void print_text(const api::ProbeReport& r) {
 void print_json(const api::ProbeReport& r) {
   using Json = nlohmann::ordered_json;
   constexpr const char* kStates[] = {"passed", "failed", "skipped"};
-  Json out = {{"format", "deputy-probe-1"}, {"hardware", r.hardware.text()}, {"firmware", r.firmware.text()}};
+  Json out = {{"hardware", r.hardware.text()}, {"firmware", r.firmware.text()}};
   for (const auto state : {api::ProbeState::kPassed, api::ProbeState::kFailed, api::ProbeState::kSkipped})
     out[kStates[static_cast<int>(state)]] = count(r, state);
   out["findings"] = Json::array(), out["cases"] = Json::array();
@@ -57,7 +58,7 @@ void print_json(const api::ProbeReport& r) {
   }
   for (const auto& o : r.outcomes)
     out["cases"].push_back({{"name", o.name}, {"state", kStates[static_cast<int>(o.state)]}, {"text", o.text}});
-  fmt::print("{}\n", out.dump(2));
+  fmt::print("{}", json_text("deputy-probe-1", out));
 }
 
 base::Status probe(const CommonOptions& common, const ProbeCommand& command) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/common.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -90,7 +91,7 @@ base::Status ratios(CommonOptions common, const RatiosCommand& command) {
     else
       fmt::print("{}{}", i ? "\n" : "", table_text(c));
   }
-  if (command.json) fmt::print("{}\n", all.dump(2));
+  if (command.json) fmt::print("{}", json_text("deputy-bench-ratios-1", {{"tables", all}}));
   return {};
 }
 

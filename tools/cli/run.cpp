@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "api/input_shapes.h"
 #include "soc/books.h"
@@ -52,21 +53,32 @@ base::Status check_expected(const Simulation& s, const RunOptions& options) {
   return {};
 }
 
-base::Status write_report(const Report& report, const SimulateOptions& simulate, const RunOptions& options) {
-  DEPUTY_TRY(write_text(options.report, report_json(report, options.reproducible)));
+// `page`: what the page draws beside the report; null: not asked for.
+base::Status write_report(const Report& report, const nlohmann::ordered_json& page, const SimulateOptions& simulate, const RunOptions& options) {
+  std::string text = report_json(report, options.reproducible);
+  if (options.page_data) {
+    auto json = nlohmann::ordered_json::parse(text);
+    json["page"] = page;
+    text = json.dump(1) + "\n";
+  }
+  DEPUTY_TRY(write_text(options.report, text));
   std::string soc = options.report;
   if (soc.ends_with(".json")) soc.resize(soc.size() - 5);
   return write_text(soc + ".soc.yaml", soc::effective_config_yaml(simulate.soc));
 }
 
-bool traced(const RunOptions& options) { return !options.html.empty() || !options.trace.empty() || !options.vcd.empty(); }
+bool traced(const RunOptions& options) { return options.page_data || !options.html.empty() || !options.trace.empty() || !options.vcd.empty(); }
 
 base::Status write_traces(const sim::Trace& trace, const Simulation& simulation, const Report& report, const soc::SocConfig& soc,
-                          const RunOptions& options) {
+                          const RunOptions& options, nlohmann::ordered_json& page) {
   if (trace.dropped() > 0)
     fmt::print(stderr, "deputy: note: the trace is full: {} slices and changes at its end are missing\n", trace.dropped());
   const TraceView view = view_of(trace, simulation, report);
-  if (!options.html.empty()) DEPUTY_TRY(write_text(options.html, run_page(view, trace, simulation, report, soc)));
+  if (options.page_data || !options.html.empty()) page = run_page_data(view, trace, simulation, report, soc);
+  if (!options.html.empty()) {
+    DEPUTY_ASSIGN(const std::string html, run_page(nlohmann::ordered_json::parse(report_json(report, true)), page, options.html));
+    DEPUTY_TRY(write_text(options.html, html));
+  }
   if (!options.trace.empty()) DEPUTY_TRY(write_text(options.trace, pftrace(view, trace, report)));
   if (!options.vcd.empty()) DEPUTY_TRY(write_text(options.vcd, vcd_text(view, simulation.soc.end_ps)));
   return {};
@@ -135,6 +147,8 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
   if (!options.compare.empty() && traced(options))
     return base::Error{base::ErrorKind::kUsage, "--compare", "runs several times, of which none is traced", "drop it, or --html, --trace and --vcd"};
   if (!options.compare.empty()) return run_comparison(common, options);
+  if (options.page_data && options.report.empty())
+    return base::Error{base::ErrorKind::kUsage, "--page-data", "goes into the report, and none is written", "add --report FILE.json"};
   if (options.all_tensors && options.output_dir.empty())
     return base::Error{base::ErrorKind::kUsage, "--all-tensors", "needs --output-dir", "say where to write the tensors"};
   if (options.timing_only && (!options.output_dir.empty() || !options.expect.empty()))
@@ -171,8 +185,9 @@ base::Status run(const CommonOptions& common, const RunOptions& options) {
     fmt::print("{}{}", report_text(report, options.top), report.frames ? timeline_text(*report.frames) : "");
   if (!options.output_dir.empty() && !simulation.failure) DEPUTY_TRY(write_outputs(simulation, options));
   if (!options.power_trace.empty()) DEPUTY_TRY(write_text(options.power_trace, soc::power_csv(report.power_trace)));
-  if (traced(options)) DEPUTY_TRY(write_traces(trace, simulation, report, simulate_with.soc, options));
-  if (!options.report.empty()) DEPUTY_TRY(write_report(report, simulate_with, options));
+  nlohmann::ordered_json page;
+  if (traced(options)) DEPUTY_TRY(write_traces(trace, simulation, report, simulate_with.soc, options, page));
+  if (!options.report.empty()) DEPUTY_TRY(write_report(report, page, simulate_with, options));
   if (simulation.failure) return *simulation.failure;
   DEPUTY_TRY(soc::balanced(options.model, report.imbalances));
   DEPUTY_TRY(check_expected(simulation, options));

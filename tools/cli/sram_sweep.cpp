@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/common.h"
+#include "tools/json_text.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
@@ -55,7 +56,7 @@ base::Status print_sweep(const CommonOptions& common, const SweepCommand& comman
       rows.push_back({{"sram_kib", p.kib}, {"sram_used", p.used}, {"dram_map_bytes", p.map_bytes}, {"dram_weight_bytes", p.weight_bytes}, {"npu_cycles", p.cycles}});
     const nlohmann::ordered_json all = {{"points", rows}, {"map_bytes_never_rise", maps_fall}, {"cycles_never_rise", cycles_fall},
                                         {"map_bytes_cut", cut(points, &SweepPoint::map_bytes)}};
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}", json_text("deputy-bench-sram-sweep-1", all));
     return {};
   }
   Table table({">SRAM KiB", ">used", ">feature maps in DRAM MB", ">weights MB", ">NPU cycles"});

@@ -7,6 +7,7 @@
 
 #include "tools/explore/metrics.h"
 #include "tools/explore/results.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -170,10 +171,10 @@ std::string results_json(const ExploreResults& r) {
   Json map = Json::array();
   for (const BottleneckRow& row : r.map)
     map.push_back({{"workload", row.workload}, {"parameter", row.parameter}, {"level", row.level}, {"points", row.points}, {"bounds", row.bounds}});
-  Json out = {{"format", "deputy-explore-1"}, {"name", e.plan.name}, {"soc", e.plan.soc}, {"method", e.plan.method},
+  Json out = {{"name", e.plan.name}, {"soc", e.plan.soc}, {"method", e.plan.method},
               {"objectives", objectives}, {"parameters", parameters}, {"statuses", r.statuses}, {"front", r.front},
               {"sensitivity", effects}, {"bottlenecks", r.bounds}, {"bottleneck_map", map}, {"points", points}};
-  return out.dump(1) + "\n";
+  return json_text("deputy-explore-1", out);
 }
 
 }  // namespace deputy::tools

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 // About 12 bytes each: beyond these a page would outgrow 5 MB.
 constexpr std::size_t kMostSlices = 150'000;
 constexpr std::size_t kMostChanges = 20'000;
+constexpr const char* kFormat = "deputy-run-page-1";
 
 double ns(std::uint64_t ps) { return static_cast<double>(ps) / 1000; }
 
@@ -149,11 +150,10 @@ Json memory_json(const TraceView& view, const Simulation& s) {
 
 }  // namespace
 
-std::string run_page(const TraceView& view, const sim::Trace& trace, const Simulation& simulation,
-                     const Report& report, const soc::SocConfig& soc) {
+Json run_page_data(const TraceView& view, const sim::Trace& trace, const Simulation& simulation,
+                   const Report& report, const soc::SocConfig& soc) {
   const MemoryRates rates = memory_rates(soc);
-  Json out = {{"format", "deputy-run-page-1"},
-              {"report", Json::parse(report_json(report, true))},
+  return Json{{"format", kFormat},
               {"machine",
                {{"macs_per_cycle", simulation.executable.target.mac.per_cycle()},
                 {"npu_clock_mhz", report.target.npu_clock_mhz},
@@ -163,7 +163,21 @@ std::string run_page(const TraceView& view, const sim::Trace& trace, const Simul
               {"traffic", traffic_json(trace)},
               {"power", power_json(report.power_trace)},
               {"memory", memory_json(view, simulation)}};
-  return page_with(out.dump());
+}
+
+base::Result<std::string> run_page(Json report, const Json& data, const std::string& path) {
+  const auto lacks = [&](const std::string& what) {
+    return base::Error{base::ErrorKind::kInput, path, what,
+                       "write it with deputy run MODEL --report FILE.json --page-data"};
+  };
+  if (!data.is_object()) return lacks("has no timeline, no traffic, power and memory over time");
+  if (data.value("format", "") != kFormat) return lacks("has the page's data of another version");
+  for (const char* part : {"machine", "timeline", "traffic", "power", "memory"})
+    if (!data.contains(part)) return lacks(std::string("has no ") + part + " in its page's data");
+  report.erase("sim_wall_ms");  // a page is the same each time
+  Json out = {{"format", kFormat}, {"report", std::move(report)}};
+  for (const auto& [name, value] : data.items()) out[name] = value;
+  return page_with(out.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace deputy::tools

@@ -24,7 +24,8 @@ std::string tiles_text(const std::map<std::string, double>& tiles) {
   return out.empty() ? "none" : out;
 }
 
-std::string engine_text(const ReportedLayer& l) { return l.on_host() || l.engine == "cpu" ? "the CPU" : "the NPU"; }
+using arch::Engine;
+using arch::engine_title;
 
 // The resources whose bound changed, the largest change first.
 void add_bounds(const ReportedLayer& a, const ReportedLayer& b, std::vector<std::string>& why) {
@@ -58,27 +59,39 @@ void add_bytes(const ReportedLayer& a, const ReportedLayer& b, std::vector<std::
   if (!out.empty()) why.push_back("moves " + out);
 }
 
+// On the DSP both times: what its cycles went into.
+void add_dsp(const ReportedLayer& a, const ReportedLayer& b, std::vector<std::string>& why) {
+  const auto row = [&](const char* what, double before, double now) {
+    if (before != now) why.push_back(fmt::format("{} {:.0f} DSP cycles instead of {:.0f} ({:+.0f})", what, now, before, now - before));
+  };
+  const auto n = [](std::uint64_t cycles) { return static_cast<double>(cycles); };
+  row("its kernel takes", n(a.dsp.program_cycles), n(b.dsp.program_cycles));
+  row("of these it stalls", n(a.dsp.stall_cycles), n(b.dsp.stall_cycles));
+  row("moving its data and program takes", n(a.dsp.transfer_cycles()), n(b.dsp.transfer_cycles()));
+  if (a.dsp.jobs != b.dsp.jobs) why.push_back(fmt::format("{} jobs instead of {}", b.dsp.jobs, a.dsp.jobs));
+}
+
 // Why two layers that go together differ.
 std::vector<std::string> reasons(const ReportFile& before, const ReportedLayer& a, const ReportFile& now, const ReportedLayer& b) {
   std::vector<std::string> why;
-  if (engine_text(a) != engine_text(b))
-    why.push_back(fmt::format("runs on {} instead of {}{}", engine_text(b), engine_text(a), b.reason.empty() ? "" : ": " + b.reason));
+  if (a.engine != b.engine)
+    why.push_back(fmt::format("runs on the {} instead of the {}{}", engine_title(b.engine), engine_title(a.engine), b.reason.empty() ? "" : ": " + b.reason));
   const auto kernel = [](const ReportFile& r, const ReportedLayer& l) {
     return l.fused_into < 0 ? std::string() : r.layer_text(static_cast<std::size_t>(l.fused_into));
   };
   const std::string was = kernel(before, a), is = kernel(now, b);
   if (was != is)
     why.push_back(is.empty() ? "is a kernel of its own, no longer part of " + was : "is part of the kernel of " + is + " now, where its time counts");
-  if (engine_text(a) == "the NPU" && engine_text(b) == "the NPU") {
+  if (a.engine == b.engine && a.engine == Engine::kNpu) {
     if (a.tiles != b.tiles) why.push_back(fmt::format("tiles: {} instead of {}", tiles_text(b.tiles), tiles_text(a.tiles)));
     add_bounds(a, b, why);
-    if (before.target.npu_mhz != now.target.npu_mhz)
-      why.push_back(fmt::format("the NPU's clock is {:g} MHz instead of {:g}", now.target.npu_mhz, before.target.npu_mhz));
-  } else if (a.on_host() && b.on_host()) {
-    if (a.own_cycles != b.own_cycles) why.push_back(fmt::format("{} of the CPU", signed_cycles(b.own_cycles - a.own_cycles)));
-    if (before.target.host_mhz != now.target.host_mhz)
-      why.push_back(fmt::format("the CPU's clock is {:g} MHz instead of {:g}", now.target.host_mhz, before.target.host_mhz));
+  } else if (a.engine == b.engine && a.engine == Engine::kDsp) {
+    add_dsp(a, b, why);
+  } else if (a.engine == b.engine && a.own_cycles != b.own_cycles) {
+    why.push_back(fmt::format("{} of the CPU", signed_cycles(b.own_cycles - a.own_cycles)));
   }
+  if (const double was_mhz = before.clock_mhz(a.engine), is_mhz = now.clock_mhz(b.engine); a.engine == b.engine && was_mhz != is_mhz)
+    why.push_back(fmt::format("the {}'s clock is {:g} MHz instead of {:g}", engine_title(a.engine), is_mhz, was_mhz));
   add_bytes(a, b, why);
   if (why.empty()) why.push_back("only its energy changed: the rows that price it did");
   return why;
@@ -89,15 +102,20 @@ std::vector<TotalChange> totals(const ReportFile& a, const ReportFile& b) {
     const auto it = r.memory_bytes.find(name);
     return it == r.memory_bytes.end() ? 0.0 : it->second;
   };
-  return {{"latency", "ns", a.latency_ns, b.latency_ns},
+  std::vector<TotalChange> out = {{"latency", "ns", a.latency_ns, b.latency_ns},
           {"NPU cycles", "cycles", a.npu_cycles, b.npu_cycles},
           {"host cycles", "cycles", a.host_cycles, b.host_cycles},
           {"energy of the inference", "nJ", a.inference_nj, b.inference_nj},
           {"energy from reset on", "nJ", a.total_nj, b.total_nj},
           {"DRAM traffic", "bytes", memory(a, "dram"), memory(b, "dram")},
           {"SRAM traffic", "bytes", memory(a, "sram"), memory(b, "sram")},
-          {"NPU jobs", "", a.jobs(), b.jobs()},
+          {"NPU jobs", "", a.jobs(Engine::kNpu), b.jobs(Engine::kNpu)},
           {"MACs on the NPU", "", a.npu_macs, b.npu_macs}};
+  if (a.target.dsp_mhz > 0 || b.target.dsp_mhz > 0) {
+    out.push_back({"DSP cycles", "cycles", a.dsp_busy_cycles, b.dsp_busy_cycles});
+    out.push_back({"DSP jobs", "", a.jobs(Engine::kDsp), b.jobs(Engine::kDsp)});
+  }
+  return out;
 }
 
 // The layer of `b` that goes with each of `a`.
@@ -128,8 +146,10 @@ ReportComparison compare_reports(const ReportFile& a, const ReportFile& b) {
   out.before = title(a), out.now = title(b);
   out.totals = totals(a, b);
   out.time = {{"NPU jobs", "ns", a.npu_ns(), b.npu_ns()},
+              {"DSP jobs", "ns", a.dsp_ns(), b.dsp_ns()},
               {"operators on the CPU", "ns", a.cpu_ns(), b.cpu_ns()},
               {"runtime", "ns", a.runtime_ns(), b.runtime_ns()}};
+  if (a.dsp_ns() == 0 && b.dsp_ns() == 0) out.time.erase(out.time.begin() + 1);
   for (const auto& [component, nj] : a.component_nj) out.energy.push_back({component, "nJ", nj, 0});
   for (const auto& [component, nj] : b.component_nj) {
     const auto it = std::ranges::find(out.energy, component, &TotalChange::name);

@@ -15,8 +15,7 @@ constexpr double kWorthIt = 0.01;      // of the latency or the energy: less is 
 constexpr std::size_t kWorst = 3;      // layers named
 constexpr std::size_t kReasons = 3;    // reasons for the CPU named
 
-std::string percent(double part, double whole) { return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0); }
-
+using arch::Engine;
 using Layers = std::vector<std::size_t>;
 
 std::string waiting(const Layers& layers) {
@@ -43,7 +42,7 @@ std::vector<std::string> worst(const ReportFile& r, Layers layers) {
 double saves(const ReportFile& r, const Bounds& bounds, double computing) {
   double least = bounds.cycles(), computes = 0;
   for (const ReportedLayer& l : r.layers)
-    if (!l.on_host()) computes += std::min(l.own_cycles, l.bounds.compute * computing);
+    if (l.ran_on(Engine::kNpu)) computes += std::min(l.own_cycles, l.bounds.compute * computing);
   least = std::max(least, computes);
   return r.ns_of_npu(std::max(0.0, r.npu_busy_cycles - least));
 }
@@ -76,7 +75,7 @@ void resource(const ReportFile& r, const Resource& what, Explanation& out) {
   Layers layers;
   double moved = 0;
   for (std::size_t i = 0; i < r.layers.size(); ++i)
-    if (!r.layers[i].on_host() && r.layers[i].bound == what.word) layers.push_back(i), moved += r.layers[i].bytes();
+    if (r.layers[i].ran_on(Engine::kNpu) && r.layers[i].bound == what.word) layers.push_back(i), moved += r.layers[i].bytes();
   if (layers.empty()) return;
   const bool computing = what.cycles == &Bounds::compute;
   Finding f{what.id, time_of(r, layers), 0, "", what.advice, {}, worst(r, layers)};
@@ -124,7 +123,7 @@ void fallbacks(const ReportFile& r, Explanation& out) {
   Layers layers;
   std::map<std::string, double> reasons;
   for (std::size_t i = 0; i < r.layers.size(); ++i) {
-    if (!r.layers[i].on_host()) continue;
+    if (!r.layers[i].ran_on(Engine::kCpu)) continue;
     layers.push_back(i);
     reasons[r.layers[i].reason] += r.layers[i].own_ns;
   }
@@ -133,7 +132,8 @@ void fallbacks(const ReportFile& r, Explanation& out) {
   std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, double>::second);
   Finding f{"cpu", time_of(r, layers), time_of(r, layers),
             fmt::format("{} operator{} run on the CPU", layers.size(), layers.size() == 1 ? "" : "s"),
-            "change the network so that the NPU takes them ('deputy check MODEL' and docs/constraints.md say what it takes), or give the CPU a faster clock (host.clock_mhz)",
+            fmt::format("change the network so that the NPU takes them ('deputy check MODEL' and docs/constraints.md say what it takes), or give the CPU a faster clock (host.clock_mhz){}",
+                        r.target.dsp_mhz > 0 ? "" : "; a DSP (dsp.present) takes SOFTMAX, RESIZE_* and some convolutions"),
             {}, worst(r, layers)};
   if (layers.size() == 1) f.what = "1 operator runs on the CPU";
   for (std::size_t i = 0; i < std::min(kReasons, sorted.size()); ++i)
@@ -142,13 +142,44 @@ void fallbacks(const ReportFile& r, Explanation& out) {
   out.time.push_back(std::move(f));
 }
 
+// A job of the DSP moves what it needs and computes by turns, so the two parts of its time add up.
+void dsp(const ReportFile& r, Explanation& out) {
+  Layers layers;
+  double cycles = 0, program = 0, stalls = 0;
+  for (std::size_t i = 0; i < r.layers.size(); ++i) {
+    const ReportedLayer& l = r.layers[i];
+    if (!l.ran_on(Engine::kDsp)) continue;
+    layers.push_back(i);
+    cycles += static_cast<double>(l.dsp.cycles), program += static_cast<double>(l.dsp.program_cycles), stalls += static_cast<double>(l.dsp.stall_cycles);
+  }
+  if (layers.empty() || cycles <= 0) return;
+  const double takes = time_of(r, layers), moving = takes * (cycles - program) / cycles;
+  Finding f{"dsp", takes, takes,
+            fmt::format("{} operator{} on the DSP: {} of {:.0f} DSP cycles run kernels ({} of these are stalls), {} move data and programs", layers.size(),
+                        layers.size() == 1 ? " runs" : "s run", percent(program, cycles), cycles, percent(stalls, program), percent(cycles - program, cycles)),
+            2 * program >= cycles
+                ? "a faster clock (dsp.clock_mhz), lower latencies (dsp.latency.*), or another engine for some of them (--force OPERATOR=npu or =cpu, 'deputy bench engines' compares)"
+                : "move the data sooner (noc.width_bytes, noc.clock_mhz, dsp.dma.*, more of it in SRAM: sram.bytes), or put them on another engine (--force OPERATOR=npu or =cpu)",
+            {}, worst(r, layers)};
+  // What moves goes over the bus, which has a clock of its own.
+  f.what_ifs.push_back({"a DSP clock twice as fast", takes / 2});
+  f.what_ifs.push_back({"data that need not be moved", moving});
+  out.time.push_back(std::move(f));
+}
+
+std::string jobs_text(double npu, double dsp) {
+  const auto some = [](double n, const char* engine) { return fmt::format("{:.0f} {} job{}", n, engine, n == 1 ? "" : "s"); };
+  std::string out = npu > 0 || dsp == 0 ? some(npu, "NPU") : "";
+  if (dsp > 0) out += (out.empty() ? "" : " and ") + some(dsp, "DSP");
+  return out + (npu + dsp == 1 ? " is launched" : " are launched");
+}
+
 void runtime(const ReportFile& r, Explanation& out) {
-  const double jobs = r.jobs(), ns = r.runtime_ns();
-  Finding f{"launch", ns, ns, fmt::format("{} NPU job{} are launched", jobs, jobs == 1 ? "" : "s"),
+  const double jobs = r.jobs(Engine::kNpu) + r.jobs(Engine::kDsp), ns = r.runtime_ns();
+  Finding f{"launch", ns, ns, jobs_text(r.jobs(Engine::kNpu), r.jobs(Engine::kDsp)),
             "fewer jobs: let the NPU take what splits its programs, several inferences in flight (--frames), a faster host or register bus (host.clock_mhz, noc.clock_mhz), "
             "inputs in place instead of copied (--io)",
             {}, {}};
-  if (jobs == 1) f.what = "1 NPU job is launched";
   if (jobs > 0) f.what += fmt::format(", {} for each beside its own time", human_time(ns / jobs));
   f.what += fmt::format("; {} are copied in and out", human_bytes(r.copied_bytes));
   if (jobs > 1) f.what_ifs.push_back({"one job instead of all", ns * (jobs - 1) / jobs});
@@ -164,6 +195,9 @@ constexpr EnergyAdvice kEnergyAdvice[] = {
     {"sram", "smaller SRAM costs less a byte (sram.bytes); fuse layers so that maps stay in the scratchpad"},
     {"noc", "move fewer bytes: fusion, larger tiles (npu.spm.bytes)"},
     {"host", "keep the CPU out: fewer operators on it, fewer launches and copies"},
+    {"dsp.core", "fewer DSP cycles, or another engine for its operators (--force OPERATOR=npu), a lower voltage (power.volts)"},
+    {"dsp.vector", "fewer vector operations: another engine for its operators (--force OPERATOR=npu), a lower voltage (power.volts)"},
+    {"dsp.tcm", "fewer bytes through its memory: another engine for its operators (--force OPERATOR=npu), a lower voltage (power.volts)"},
     {"npu.mac", "fewer multiply-accumulates, a lower voltage (power.volts) or a smaller node (energy.file)"},
     {"npu.vec", "fewer outputs to requantise, a lower voltage (power.volts)"},
     {"npu.spm", "tiles that reuse more of what they read (npu.mac.* and npu.spm.*), a lower voltage (power.volts)"},
@@ -185,7 +219,7 @@ void energies(const ReportFile& r, Explanation& out) {
     std::ranges::stable_sort(parts, std::greater(), &std::pair<std::string, double>::second);
     Finding f{"leakage", out.leakage_nj, out.leakage_nj,
               fmt::format("leakage and idle clocks take {} in {}, whatever is computed", human_energy(out.leakage_nj), human_time(r.total_ns)),
-              "switch off what idles (power.npu.gating, power.sram.gating, power.host.gating), be done sooner, or have less SRAM (sram.bytes)", {}, {}};
+              "switch off what idles (power.npu.gating, power.sram.gating, power.host.gating, power.dsp.gating), be done sooner, or have less SRAM (sram.bytes)", {}, {}};
     for (std::size_t i = 0; i < std::min(kWorst, parts.size()); ++i)
       f.worst.push_back(fmt::format("{} {}", parts[i].first, human_energy(parts[i].second)));
     f.what_ifs.push_back({"half the time", out.leakage_nj / 2});
@@ -213,9 +247,10 @@ void keep(std::vector<Finding>& findings, double all) {
 Explanation explain_report(const ReportFile& r) {
   Explanation out;
   out.title = fmt::format("{} on {}", r.model, r.soc);
-  out.latency_ns = r.latency_ns, out.npu_ns = r.npu_ns(), out.cpu_ns = r.cpu_ns(), out.runtime_ns = r.runtime_ns(), out.total_nj = r.total_nj;
+  out.latency_ns = r.latency_ns, out.npu_ns = r.npu_ns(), out.dsp_ns = r.dsp_ns(), out.cpu_ns = r.cpu_ns(), out.runtime_ns = r.runtime_ns(), out.total_nj = r.total_nj;
   for (const Resource& what : kResources) resource(r, what, out);
   latency(r, out);
+  dsp(r, out);
   fallbacks(r, out);
   runtime(r, out);
   energies(r, out);

@@ -27,7 +27,7 @@ struct Finding {
 
 struct Explanation {
   std::string title;
-  double latency_ns = 0, npu_ns = 0, cpu_ns = 0, runtime_ns = 0, total_nj = 0, leakage_nj = 0;
+  double latency_ns = 0, npu_ns = 0, dsp_ns = 0, cpu_ns = 0, runtime_ns = 0, total_nj = 0, leakage_nj = 0;
   std::vector<Finding> time, energy;  ///< the largest possible gain first; those that could gain a percent
   /// How many times as fast (or as little energy) without what `saves`; infinite when nothing would be left.
   static double at_most(double all, double saves) { return all > saves ? all / (all - saves) : 1.0 / 0.0; }

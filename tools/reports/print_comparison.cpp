@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/reports/compare_reports.h"
 #include "tools/table.h"
 
@@ -77,11 +78,11 @@ std::string comparison_json(const ReportComparison& c) {
   for (const LayerChange& l : c.layers)
     layers.push_back({{"layer", l.layer}, {"ns", {l.before_ns, l.now_ns}}, {"energy_nj", {l.before_nj, l.now_nj}},
                       {"bytes", {l.before_bytes, l.now_bytes}}, {"why", l.why}});
-  const Json out = {{"format", "deputy-compare-1"}, {"before", c.before},          {"now", c.now},
+  const Json out = {{"before", c.before},          {"now", c.now},
                     {"totals", json_of(c.totals)},  {"time", json_of(c.time)},     {"energy", json_of(c.energy)},
                     {"layers", layers},             {"same_layers", c.same_layers}, {"only_before", c.only_before},
                     {"only_now", c.only_now}};
-  return out.dump(1) + "\n";
+  return json_text("deputy-compare-1", out);
 }
 
 }  // namespace deputy::tools

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.h"
 #include "tools/reports/explain_report.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
 namespace {
-
-std::string percent(double part, double whole) { return fmt::format("{:.1f} %", whole > 0 ? 100 * part / whole : 0); }
 
 std::string times(double all, double saves) {
   const double factor = Explanation::at_most(all, saves);
@@ -61,8 +60,8 @@ nlohmann::ordered_json json_of(const std::vector<Finding>& findings, double all,
 
 std::string explanation_text(const Explanation& e, int top) {
   std::string out = fmt::format("{}: {}\n", e.title, human_time(e.latency_ns));
-  out += fmt::format("  {} NPU, {} operators on the CPU, {} launching and copying\n", percent(e.npu_ns, e.latency_ns), percent(e.cpu_ns, e.latency_ns),
-                     percent(e.runtime_ns, e.latency_ns));
+  out += fmt::format("  {} NPU, {}{} operators on the CPU, {} launching and copying\n", percent(e.npu_ns, e.latency_ns),
+                     e.dsp_ns > 0 ? percent(e.dsp_ns, e.latency_ns) + " DSP, " : "", percent(e.cpu_ns, e.latency_ns), percent(e.runtime_ns, e.latency_ns));
   out += "\nTime: what to change first. Gains are limits, and do not add up.\n";
   out += findings_text(e.time, e.latency_ns, top, "as fast", "latency", human_time);
   out += fmt::format("\nEnergy: {} from reset on, loading included; {} of it leakage.\n", human_energy(e.total_nj), percent(e.leakage_nj, e.total_nj));
@@ -71,11 +70,11 @@ std::string explanation_text(const Explanation& e, int top) {
 
 std::string explanation_json(const Explanation& e) {
   const nlohmann::ordered_json out = {
-      {"format", "deputy-explain-1"}, {"title", e.title},           {"latency_ns", e.latency_ns},
-      {"npu_ns", e.npu_ns},           {"cpu_ns", e.cpu_ns},         {"runtime_ns", e.runtime_ns},
+      {"title", e.title},           {"latency_ns", e.latency_ns},
+      {"npu_ns", e.npu_ns},           {"dsp_ns", e.dsp_ns},         {"cpu_ns", e.cpu_ns},         {"runtime_ns", e.runtime_ns},
       {"total_nj", e.total_nj},       {"leakage_nj", e.leakage_nj}, {"time", json_of(e.time, e.latency_ns, "ns")},
       {"energy", json_of(e.energy, e.total_nj, "nj")}};
-  return out.dump(1) + "\n";
+  return json_text("deputy-explain-1", out);
 }
 
 }  // namespace deputy::tools

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "tools/files.h"
 
@@ -12,15 +13,24 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Of the JSON, in a few words; never leaves this file.
+struct Unreadable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 Bounds bounds_of_json(const Json& json) {
   if (!json.contains("bound_cycles")) return {};
   const Json& b = json.at("bound_cycles");
   return {b.at("compute"), b.at("scratchpad"), b.at("decoder"), b.at("sram"), b.at("dram")};
 }
 
-ReportedLayer layer_of(const Json& json, const ReportedTarget& target) {
+ReportedLayer layer_of(const Json& json, const ReportFile& file) {
   ReportedLayer out;
-  out.name = json.at("name"), out.kind = json.at("kind"), out.engine = json.at("engine"), out.bound = json.at("bound");
+  out.name = json.at("name"), out.kind = json.at("kind"), out.bound = json.at("bound");
+  const std::string engine = json.at("engine");
+  const auto named = arch::engine_named(engine);
+  if (!named) throw Unreadable(fmt::format("names an engine that is none: '{}'", engine));
+  out.engine = out.bound == kHostBound ? arch::Engine::kCpu : *named;
   out.reason = json.value("reason", "");
   out.own_cycles = json.at("own_cycles"), out.energy_nj = json.at("energy_nj");
   const Json& bytes = json.at("bytes");
@@ -29,7 +39,9 @@ ReportedLayer layer_of(const Json& json, const ReportedTarget& target) {
   out.bounds = bounds_of_json(json);
   out.fused_into = json.value("fused_into", -1);
   out.tiles = json.value("tiles", std::map<std::string, double>());
-  const double mhz = out.on_host() ? target.host_mhz : target.npu_mhz;
+  if (json.contains("dsp"))
+    DspTime::fields(out.dsp, [&](std::uint64_t& value, const char* name) { value = json["dsp"].at(name); });
+  const double mhz = file.clock_mhz(out.engine);
   out.own_ns = mhz > 0 ? out.own_cycles * 1000 / mhz : 0;
   return out;
 }
@@ -38,11 +50,14 @@ ReportFile report_of(const Json& json) {
   ReportFile out;
   out.model = json.at("model"), out.soc = json.at("soc");
   const Json& target = json.at("target");
-  out.target = {target.at("npu_clock_mhz"),        target.at("host_clock_mhz"), target.at("sram_bytes_per_cycle"),
-                target.at("dram_bytes_per_cycle"), target.at("sram_bytes"),     target.at("sram_used_bytes")};
+  if (!target.contains("dsp_clock_mhz")) throw Unreadable("is a report of an older version");
+  out.target = {target.at("npu_clock_mhz"),        target.at("host_clock_mhz"),       target.at("dsp_clock_mhz"),
+                target.at("sram_bytes_per_cycle"), target.at("dram_bytes_per_cycle"), target.at("sram_bytes"),
+                target.at("sram_used_bytes")};
   out.latency_ns = json.at("latency_ns"), out.total_ns = json.at("total_ns");
   const Json& cycles = json.at("cycles");
   out.npu_cycles = cycles.at("npu"), out.npu_busy_cycles = cycles.at("npu_busy"), out.host_cycles = cycles.at("host");
+  out.dsp_busy_cycles = cycles.at("dsp_busy");
   out.npu_macs = json.at("macs").at("npu"), out.mac_utilisation = json.at("mac_utilisation");
   out.component_nj = json.at("energy_nj").get<std::map<std::string, double>>();
   out.total_nj = out.component_nj.at("total");
@@ -55,7 +70,7 @@ ReportFile report_of(const Json& json) {
   out.dram_map_bytes = json.at("npu_dram_bytes").at("feature_maps"), out.dram_weight_bytes = json.at("npu_dram_bytes").at("weights");
   out.copied_bytes = json.at("copied_bytes");
   out.bounds = bounds_of_json(json);
-  for (const Json& op : json.at("ops")) out.layers.push_back(layer_of(op, out.target));
+  for (const Json& op : json.at("ops")) out.layers.push_back(layer_of(op, out));
   return out;
 }
 
@@ -63,16 +78,22 @@ ReportFile report_of(const Json& json) {
 
 double ReportFile::npu_ns() const { return ns_of_npu(npu_busy_cycles); }
 
+double ReportFile::dsp_ns() const { return target.dsp_mhz > 0 ? dsp_busy_cycles * 1000 / target.dsp_mhz : 0; }
+
 double ReportFile::cpu_ns() const {
   double out = 0;
-  for (const ReportedLayer& l : layers) out += l.on_host() ? l.own_ns : 0;
+  for (const ReportedLayer& l : layers) out += l.ran_on(arch::Engine::kCpu) ? l.own_ns : 0;
   return out;
 }
 
-double ReportFile::runtime_ns() const { return std::max(0.0, latency_ns - npu_ns() - cpu_ns()); }
+double ReportFile::runtime_ns() const { return std::max(0.0, latency_ns - npu_ns() - dsp_ns() - cpu_ns()); }
 
-double ReportFile::jobs() const {
-  const auto it = counters.find("npu.jobs");
+double ReportFile::clock_mhz(arch::Engine engine) const {
+  return engine == arch::Engine::kNpu ? target.npu_mhz : engine == arch::Engine::kDsp ? target.dsp_mhz : target.host_mhz;
+}
+
+double ReportFile::jobs(arch::Engine engine) const {
+  const auto it = counters.find(fmt::format("{}.jobs", arch::engine_word(engine)));
   return it == counters.end() ? 0 : it->second;
 }
 
@@ -92,6 +113,8 @@ base::Result<ReportFile> parse_report(const std::string& text, const std::string
     ReportFile out = report_of(json);
     out.path = path;
     return out;
+  } catch (const Unreadable& e) {
+    return bad(e.what());
   } catch (const nlohmann::json::exception& e) {
     return bad(fmt::format("is no whole report: {}", e.what()));
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "soc/energy_ledger.h"
+#include "tools/json_text.h"
 #include "tools/table.h"
 
 namespace deputy::tools {
@@ -227,7 +228,7 @@ std::string stream_text(const StreamReport& r) {
 }
 
 std::string stream_json(const StreamReport& r, bool reproducible) {
-  nlohmann::json out = {
+  nlohmann::ordered_json out = {
       {"scenario", r.name}, {"soc", r.soc}, {"signal_s", r.signal_s}, {"stream_s", r.stream_s}};
   if (!reproducible) out["wall_s"] = r.wall_s;
   out["frames"] = {{"offered", r.frames},  {"taken", r.taken},
@@ -249,7 +250,7 @@ std::string stream_json(const StreamReport& r, bool reproducible) {
   if (r.labelled) out["correctness"] = correctness_json(r);
   out["recovery"] = r.recovery;
   out["failures"] = r.failures;
-  return out.dump(2) + "\n";
+  return json_text("deputy-stream-1", out);
 }
 
 std::string decisions_text(const StreamRun& run) {
