@@ -96,7 +96,11 @@ base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
     return it == values->end() ? std::nullopt : explore::number_of(it->second);
   };
   for (const Workload& w : experiment.workloads) {
-    Loaded loaded{w.name, "", {}, {}, Numerics::kTflite, {soc::us_to_ps(w.period_us), soc::us_to_ps(w.jitter_us)}};
+    if (!w.stream.empty()) {
+      DEPUTY_ASSIGN(out.workloads_.emplace_back(), load_stream(w));
+      continue;
+    }
+    Loaded loaded{w.name, "", {}, {}, Numerics::kTflite, {soc::us_to_ps(w.period_us), soc::us_to_ps(w.jitter_us)}, {}};
     DEPUTY_ASSIGN(auto file, load_workload(w));
     loaded.digest = api::hex(api::sha256(file.bytes)), loaded.graph = std::move(file.graph);
     if (loaded.arrivals.period_ps > 0) loaded.digest += fmt::format(" {} frames, {} {}", out.frames_, loaded.arrivals.period_ps, loaded.arrivals.jitter_ps);
@@ -104,6 +108,27 @@ base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
     DEPUTY_ASSIGN(loaded.inputs, load_inputs(loaded.graph, {}, 1));
     out.workloads_.push_back(std::move(loaded));
   }
+  return out;
+}
+
+// A scenario, and what is in the files that it names.
+base::Result<Evaluator::Loaded> Evaluator::load_stream(const Workload& workload) {
+  Loaded out;
+  out.name = workload.name;
+  DEPUTY_ASSIGN(out.stream, load_scenario(workload.stream, workload.with));
+  StreamScenario& s = *out.stream;
+  s.soc = "the point's";
+  std::vector<base::ParamRow> rows;
+  base::list_params("", s, rows);
+  std::string text = "stream\n";
+  for (const auto& row : rows) text += row.key + "=" + row.value + "\n";
+  for (const Dropout& d : s.dropouts) text += fmt::format("dropout {} {}\n", d.at_s, d.for_s);
+  for (const std::string& file : {s.model, s.source.file, s.source.labels}) {
+    if (file.empty() || file.starts_with("builtin:")) continue;
+    DEPUTY_ASSIGN(const auto bytes, read_file(beside(s.folder, file)));
+    text += api::hex(api::sha256(bytes)) + "\n";
+  }
+  out.digest = api::hex(api::sha256(text));
   return out;
 }
 
@@ -183,6 +208,15 @@ base::Result<std::map<std::string, double>> Evaluator::measure_one(const std::st
   SimulateOptions options = options_;
   options.numerics = workload.numerics;
   DEPUTY_ASSIGN(options.soc, soc_of(sets));
+  if (workload.stream) {
+    DEPUTY_ASSIGN(const StreamOptions with, stream_on(*workload.stream, options.soc));
+    DEPUTY_ASSIGN(const StreamRun run, run_stream(with));
+    ++compiled_, ++simulated_;
+    const StreamReport report = report_stream(with, run);
+    if (report.decisions == 0)  // its p99 would be the best of all
+      return base::Error{base::ErrorKind::kConfig, workload.name, "the stream made no decision", "give it more signal (with: [source.seconds=60]), or a SoC that can follow it"};
+    return measure(report, with.soc, area_);
+  }
   if (workload.arrivals.period_ps > 0) options.frames = frames_, options.arrivals = workload.arrivals;
   DEPUTY_ASSIGN(Simulation* const simulation, simulated(workload, options));
   soc::account(options.soc, simulation->soc, true);  // at this point's prices

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "tools/explore/metrics.h"
 #include "tools/explore/recent.h"
 #include "tools/simulate.h"
+#include "tools/stream/scenario.h"
 
 namespace deputy::tools {
 
@@ -45,7 +47,9 @@ class Evaluator {
     std::vector<std::vector<std::uint8_t>> inputs;
     Numerics numerics = Numerics::kTflite;
     ArrivalPlan arrivals;
+    std::optional<StreamScenario> stream;  ///< then there is no graph
   };
+  static base::Result<Loaded> load_stream(const Workload& workload);
   base::Result<soc::SocConfig> soc_of(const std::vector<explore::Assignment>& sets) const;
   std::string settings(const explore::Point& point) const;
   base::Result<Simulation*> simulated(const Loaded& workload, const SimulateOptions& options);

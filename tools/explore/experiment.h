@@ -31,11 +31,15 @@ struct ExperimentPlan {
   }
 };
 
+/// A network's inference, or a stream (tools/stream), whose scenario's own SoC does not count.
 struct Workload : WorkloadRow {
   double weight = 1, period_us = 0, jitter_us = 0;
+  std::string stream;             ///< a scenario's file; empty: a network or a model
+  std::vector<std::string> with;  ///< "key=value" of the scenario
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     WorkloadRow::fields(s, v);
+    v(s.stream, base::Field{.name = "stream", .doc = "or a stream's scenario: a name below configs/streams, or a file beside this one"});
     v(s.weight, base::Field{.name = "weight", .doc = "in sums over workloads", .min = 0, .max = 1e9});
     v(s.period_us, base::Field{.name = "period_us", .doc = "for p99: a frame comes every so often", .unit = "us", .min = 0, .max = 1e9});
     v(s.jitter_us, base::Field{.name = "jitter_us", .doc = "and is late by up to this, drawn evenly", .unit = "us", .min = 0, .max = 1e9});

@@ -183,11 +183,16 @@ void drop_out(const StreamScenario& scenario, const FrameShape& shape, StreamSig
 
 base::Result<StreamOptions> stream_options(StreamScenario scenario,
                                            const std::vector<std::string>& sets) {
-  StreamOptions out;
   DEPUTY_ASSIGN(const std::string path, find_soc(scenario.soc));
-  DEPUTY_ASSIGN(out.soc, soc::load_soc_config(path, sets));
-  if (!out.soc.dsp.present)
-    return base::Error{base::ErrorKind::kConfig, path, "has no DSP, which streams need",
+  DEPUTY_ASSIGN(const auto soc, soc::load_soc_config(path, sets));
+  return stream_on(std::move(scenario), soc);
+}
+
+base::Result<StreamOptions> stream_on(StreamScenario scenario, const soc::SocConfig& soc) {
+  StreamOptions out;
+  out.soc = soc;
+  if (!soc.dsp.present)
+    return base::Error{base::ErrorKind::kConfig, soc.name, "has no DSP, which streams need",
                        "set dsp.present, or choose another SoC"};
   out.soc.sensor.mb_per_s = scenario.source.mb_per_s > 0
                                 ? scenario.source.mb_per_s
