@@ -90,8 +90,12 @@ base::Status show(const CommonOptions& common, const CompileCommand& command, ar
 nlohmann::ordered_json json_of(const arch::Executable& e) {
   using Json = nlohmann::ordered_json;
   Json ops = Json::array(), tensors = Json::array();
-  for (const arch::SourceOp& op : e.ops) {
-    Json row = {{"name", op.name}, {"kind", arch::op_name(op.kind)}, {"engine", op.aliased ? "none" : arch::engine_word(arch::engine_of(e, static_cast<std::size_t>(&op - e.ops.data())))}, {"macs", op.macs}};
+  for (std::size_t i = 0; i < e.ops.size(); ++i) {
+    const arch::SourceOp& op = e.ops[i];
+    Json row = {{"name", op.name},
+                {"kind", e.op_word(i)},
+                {"engine", op.aliased ? "none" : arch::engine_word(arch::engine_of(e, i))},
+                {"macs", op.macs}};
     if (!op.reason.empty()) row["reason"] = op.reason;
     if (op.fused_into >= 0) row["fused_into"] = op.fused_into;
     ops.push_back(std::move(row));

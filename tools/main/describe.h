@@ -1,4 +1,5 @@
-// The command line described for shells and for man, out of the parser itself, so that no option can be forgotten.
+// The command line described for shells and for man, out of the parser itself, so that no option
+// can be forgotten.
 #pragma once
 
 #include <CLI/CLI.hpp>
