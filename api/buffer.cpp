@@ -8,19 +8,26 @@
 
 namespace deputy {
 
-Buffer api::make_buffer(const DevicePtr& device, std::shared_ptr<SessionImpl> session, host_runtime::Buffer buffer) {
-  return Buffer(std::make_shared<BufferImpl>(BufferImpl{device, std::move(session), std::move(buffer)}));
+Buffer api::make_buffer(const DevicePtr& device, std::shared_ptr<SessionImpl> session,
+                        host_runtime::Buffer buffer) {
+  return Buffer(
+      std::make_shared<BufferImpl>(BufferImpl{device, std::move(session), std::move(buffer)}));
 }
 
 namespace {
-base::Error no_memory() { return api::bad_argument("buffer", "it is of no memory", "create it first"); }
+base::Error no_memory() {
+  return api::bad_argument("buffer", "it is of no memory", "create it first");
+}
 }  // namespace
 
-base::Result<Buffer> Buffer::create(const Device& device, MemoryKind kind, std::uint64_t bytes, std::uint64_t alignment) {
+base::Result<Buffer> Buffer::create(const Device& device, MemoryKind kind, std::uint64_t bytes,
+                                    std::uint64_t alignment) {
   if (bytes == 0) return api::bad_argument("buffer", "no bytes");
   if (!std::has_single_bit(alignment) || alignment > 1 << 20)
-    return api::bad_argument("buffer", fmt::format("an alignment of {}", alignment), "use a power of two up to 1 MiB");
-  DEPUTY_ASSIGN(auto buffer, host_runtime::Buffer::make(device.impl()->device.space(), kind, bytes, alignment));
+    return api::bad_argument("buffer", fmt::format("an alignment of {}", alignment),
+                             "use a power of two up to 1 MiB");
+  DEPUTY_ASSIGN(auto buffer,
+                host_runtime::Buffer::make(device.impl()->device.space(), kind, bytes, alignment));
   return api::make_buffer(device.impl(), nullptr, std::move(buffer));
 }
 
@@ -28,12 +35,16 @@ base::Result<Buffer> Buffer::create(const Device& device, const BufferRequiremen
   return create(device, requirements.kind, requirements.bytes, requirements.alignment);
 }
 
-base::Result<Buffer> Buffer::import(const Device& device, const SharedMemory& memory, const MemoryTraits& traits) {
-  if (memory.bytes == 0 || memory.host == nullptr) return api::bad_argument("buffer", "an import of no memory");
-  if (traits.uncached && (memory.address % host_runtime::kCacheLine != 0 || memory.bytes % host_runtime::kCacheLine != 0))
+base::Result<Buffer> Buffer::import(const Device& device, const SharedMemory& memory,
+                                    const MemoryTraits& traits) {
+  if (memory.bytes == 0 || memory.host == nullptr)
+    return api::bad_argument("buffer", "an import of no memory");
+  if (traits.uncached && (memory.address % host_runtime::kCacheLine != 0 ||
+                          memory.bytes % host_runtime::kCacheLine != 0))
     return api::bad_argument("buffer", "uncached memory that is not made of whole cache lines",
                              fmt::format("align it to {} bytes", host_runtime::kCacheLine));
-  auto buffer = host_runtime::Buffer::import(device.impl()->device.space(), memory, {traits.stride, traits.uncached});
+  auto buffer = host_runtime::Buffer::import(device.impl()->device.space(), memory,
+                                             {traits.stride, traits.uncached});
   return api::make_buffer(device.impl(), nullptr, std::move(buffer));
 }
 
@@ -49,7 +60,8 @@ MemoryTraits Buffer::traits() const {
 base::Status Buffer::fits(const BufferRequirements& wanted) const {
   if (!impl_) return no_memory();
   if (wanted.alignment == 0) return api::bad_argument("buffer", "an alignment of 0");
-  return impl_->buffer.fits({wanted.bytes, wanted.alignment, wanted.kind, wanted.stride, wanted.cached}, "buffer");
+  return impl_->buffer.fits(
+      {wanted.bytes, wanted.alignment, wanted.kind, wanted.stride, wanted.cached}, "buffer");
 }
 
 base::Result<Buffer> Buffer::view(std::uint64_t offset, std::uint64_t bytes) const {

@@ -21,7 +21,8 @@ EntryView bad(std::string what) {
 
 }  // namespace
 
-std::vector<std::uint8_t> format_entry(const Digest& key, const std::string& model, std::span<const std::uint8_t> payload) {
+std::vector<std::uint8_t> format_entry(const Digest& key, const std::string& model,
+                                       std::span<const std::uint8_t> payload) {
   arch::ByteWriter writer;
   writer.append(kMagic);
   writer.put(kCacheEntryVersion);
@@ -36,8 +37,10 @@ std::vector<std::uint8_t> format_entry(const Digest& key, const std::string& mod
 }
 
 EntryView parse_entry(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() < kHeaderBytes + kDigestBytes) return bad(fmt::format("{} bytes are too short for an entry", bytes.size()));
-  if (!std::equal(std::begin(kMagic), std::end(kMagic), bytes.begin())) return bad("it does not begin with DPTYCCE");
+  if (bytes.size() < kHeaderBytes + kDigestBytes)
+    return bad(fmt::format("{} bytes are too short for an entry", bytes.size()));
+  if (!std::equal(std::begin(kMagic), std::end(kMagic), bytes.begin()))
+    return bad("it does not begin with DPTYCCE");
   arch::ByteReader reader(bytes.subspan(sizeof kMagic, kHeaderBytes - sizeof kMagic));
   if (const auto version = reader.get<std::uint32_t>(); version != kCacheEntryVersion)
     return bad(fmt::format("version {}, this build reads version {}", version, kCacheEntryVersion));
@@ -47,9 +50,11 @@ EntryView parse_entry(std::span<const std::uint8_t> bytes) {
   const auto payload_bytes = reader.get<std::uint64_t>();
   const std::uint64_t room = bytes.size() - kHeaderBytes - kDigestBytes;
   if (name_bytes > room || payload_bytes != room - name_bytes)
-    return bad(fmt::format("{} bytes do not hold the {} that it names", bytes.size(), payload_bytes));
+    return bad(
+        fmt::format("{} bytes do not hold the {} that it names", bytes.size(), payload_bytes));
   const Digest digest = sha256(bytes.first(bytes.size() - kDigestBytes));
-  if (!std::equal(digest.begin(), digest.end(), bytes.end() - kDigestBytes)) return bad("its SHA-256 does not match");
+  if (!std::equal(digest.begin(), digest.end(), bytes.end() - kDigestBytes))
+    return bad("its SHA-256 does not match");
   const auto name = bytes.subspan(kHeaderBytes, name_bytes);
   out.model.assign(name.begin(), name.end());
   out.payload = bytes.subspan(kHeaderBytes + name_bytes, static_cast<std::size_t>(payload_bytes));

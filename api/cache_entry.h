@@ -10,7 +10,8 @@
 
 namespace deputy::api {
 
-std::vector<std::uint8_t> format_entry(const Digest& key, const std::string& model, std::span<const std::uint8_t> payload);
+std::vector<std::uint8_t> format_entry(const Digest& key, const std::string& model,
+                                       std::span<const std::uint8_t> payload);
 
 /// Views into the bytes that were parsed. With a problem nothing else is meaningful.
 struct EntryView {

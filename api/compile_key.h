@@ -25,7 +25,8 @@ struct KeyParts {
   std::string model_name;               ///< stands in the executable
   std::vector<Shape> input_shapes;      ///< when they differ from the model's own; else empty
   delegate::CompileOptions options;     ///< `trace` does not count: it never changes the result
-  std::vector<std::string> rules;       ///< what else shaped the program: the quirk entries that applied, with their texts
+  std::vector<std::string>
+      rules;  ///< what else shaped the program: the quirk entries that applied, with their texts
   DeviceIdentity device;
   std::string compiler = compiler_identity();
 
@@ -37,8 +38,8 @@ struct KeyParts {
 std::string key_text(const KeyParts& parts);
 inline Digest compile_key(const KeyParts& parts) { return sha256(key_text(parts)); }
 
-/// Calls v(name, member) for every option that is a plain value. The structured binding does not compile when
-/// CompileOptions gets a member that is not listed here.
+/// Calls v(name, member) for every option that is a plain value. The structured binding does not
+/// compile when CompileOptions gets a member that is not listed here.
 template <class Options, class V>
 void visit_options(Options& options, V&& v);
 
@@ -57,8 +58,8 @@ void visit_leaves(const std::string& name, T& value, V& v) {
 
 template <class Options, class V>
 void visit_options(Options& options, V&& v) {
-  auto& [npu, dsp, numerics, engine, keep_all_tensors, placement, host, register_bus_ns, sram_bytes, memory, io, contract, fallback,
-         optimisations, effort, trace] = options;
+  auto& [npu, dsp, numerics, engine, keep_all_tensors, placement, host, register_bus_ns, sram_bytes,
+         memory, io, contract, fallback, optimisations, effort, trace] = options;
   visit_leaves("npu", npu, v);
   visit_leaves("dsp", dsp, v);
   visit_leaves("numerics", numerics, v);

@@ -6,7 +6,8 @@ namespace deputy::api {
 namespace {
 
 // With the options as the quirks have left them.
-base::Result<arch::Executable> compile_under(const QuirkEffect& effect, const delegate::Graph& graph,
+base::Result<arch::Executable> compile_under(const QuirkEffect& effect,
+                                             const delegate::Graph& graph,
                                              const delegate::CompileOptions& options) {
   DEPUTY_ASSIGN(auto executable, delegate::compile(graph, options));
   explain_denied(effect, executable);
@@ -15,7 +16,8 @@ base::Result<arch::Executable> compile_under(const QuirkEffect& effect, const de
 
 }  // namespace
 
-base::Result<arch::Executable> compile_graph(const CompileRequest& request, std::vector<AppliedQuirk>* applied) {
+base::Result<arch::Executable> compile_graph(const CompileRequest& request,
+                                             std::vector<AppliedQuirk>* applied) {
   delegate::CompileOptions options = request.options;
   auto effect = apply_quirks(request.graph, request.quirks, request.device, options);
   DEPUTY_ASSIGN(auto executable, compile_under(effect, request.graph, options));
@@ -23,8 +25,10 @@ base::Result<arch::Executable> compile_graph(const CompileRequest& request, std:
   return executable;
 }
 
-base::Result<CompiledModel> compile_model(const CompileRequest& request, std::span<const std::uint8_t> model,
-                                          const std::vector<Shape>& shapes, const CompiledCache* cache) {
+base::Result<CompiledModel> compile_model(const CompileRequest& request,
+                                          std::span<const std::uint8_t> model,
+                                          const std::vector<Shape>& shapes,
+                                          const CompiledCache* cache) {
   KeyParts parts;
   parts.model = model;
   parts.model_name = request.graph.name;
@@ -35,8 +39,11 @@ base::Result<CompiledModel> compile_model(const CompileRequest& request, std::sp
   auto effect = apply_quirks(request.graph, request.quirks, request.device, parts.options);
   // The reasons stand in the executable.
   for (const AppliedQuirk& quirk : effect.applied)
-    parts.rules.push_back(fmt::format("{} {} {} {} {}", quirk.id, quirk.file, quirk.sha256, quirk.action, quirk.reason));
-  DEPUTY_ASSIGN(auto file, compile_cached(cache, parts, [&] { return compile_under(effect, request.graph, parts.options); }));
+    parts.rules.push_back(fmt::format("{} {} {} {} {}", quirk.id, quirk.file, quirk.sha256,
+                                      quirk.action, quirk.reason));
+  DEPUTY_ASSIGN(auto file, compile_cached(cache, parts, [&] {
+                  return compile_under(effect, request.graph, parts.options);
+                }));
   out.quirks = std::move(effect.applied);
   out.bytes = std::move(file.bytes);
   out.cache = std::move(file.cache);

@@ -40,7 +40,8 @@ class File {
 };
 
 base::Error io(const std::string& path, const std::string& what) {
-  return {base::ErrorKind::kIo, path, what + ": " + std::strerror(errno), "check the folder's permissions and free space"};
+  return {base::ErrorKind::kIo, path, what + ": " + std::strerror(errno),
+          "check the folder's permissions and free space"};
 }
 
 bool write_all(int fd, std::span<const std::uint8_t> bytes) {
@@ -71,8 +72,8 @@ base::Result<std::vector<std::uint8_t>> read_open(const File& file, const std::s
 }
 
 // Writes and renames once; `lost` when the unfinished file was removed under our hands.
-base::Status publish(const std::string& folder, const std::string& target, std::span<const std::uint8_t> bytes,
-                     bool& lost) {
+base::Status publish(const std::string& folder, const std::string& target,
+                     std::span<const std::uint8_t> bytes, bool& lost) {
   static std::atomic<unsigned> count{0};
   const std::string part = fmt::format("{}.{}.{}{}", target, getpid(), count++, kTemporary);
   lost = false;
@@ -109,7 +110,8 @@ struct OnDisk {
 };
 
 // Least recently used first. Entries that vanish meanwhile are left out.
-base::Result<std::vector<OnDisk>> scan(const std::string& folder, std::vector<std::string>* temporary) {
+base::Result<std::vector<OnDisk>> scan(const std::string& folder,
+                                       std::vector<std::string>* temporary) {
   std::vector<OnDisk> out;
   std::error_code ec;
   fs::directory_iterator it(folder, ec);
@@ -118,11 +120,14 @@ base::Result<std::vector<OnDisk>> scan(const std::string& folder, std::vector<st
     const std::string path = it->path().string(), name = it->path().filename().string();
     if (temporary && name.ends_with(kTemporary)) temporary->push_back(path);
     struct stat status;
-    if (!name.ends_with(kEnding) || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    out.push_back({path, name.substr(0, name.size() - std::strlen(kEnding)), static_cast<std::uint64_t>(status.st_size),
-                   status.st_mtim});
+    if (!name.ends_with(kEnding) || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+      continue;
+    out.push_back({path, name.substr(0, name.size() - std::strlen(kEnding)),
+                   static_cast<std::uint64_t>(status.st_size), status.st_mtim});
   }
-  if (ec) return base::Error{base::ErrorKind::kIo, folder, "cannot read the cache folder: " + ec.message(), "check the path"};
+  if (ec)
+    return base::Error{base::ErrorKind::kIo, folder,
+                       "cannot read the cache folder: " + ec.message(), "check the path"};
   std::sort(out.begin(), out.end(), [](const OnDisk& a, const OnDisk& b) {
     if (a.used.tv_sec != b.used.tv_sec) return a.used.tv_sec < b.used.tv_sec;
     return a.used.tv_nsec != b.used.tv_nsec ? a.used.tv_nsec < b.used.tv_nsec : a.key < b.key;
@@ -133,7 +138,9 @@ base::Result<std::vector<OnDisk>> scan(const std::string& folder, std::vector<st
 CacheEntry examine(const OnDisk& entry) {
   CacheEntry out{entry.key, "", entry.bytes, ""};
   File file(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC));
-  const auto bytes = file.ok() ? read_open(file, entry.path) : base::Result<std::vector<std::uint8_t>>(io(entry.path, "cannot open the entry"));
+  const auto bytes =
+      file.ok() ? read_open(file, entry.path)
+                : base::Result<std::vector<std::uint8_t>>(io(entry.path, "cannot open the entry"));
   if (!bytes.ok()) {
     out.problem = bytes.error().message;
     return out;
@@ -141,13 +148,16 @@ CacheEntry examine(const OnDisk& entry) {
   const EntryView view = parse_entry(*bytes);
   out.problem = view.problem;
   out.model = view.model;
-  if (out.problem.empty() && hex(view.key) != entry.key) out.problem = "it is another program's entry";
+  if (out.problem.empty() && hex(view.key) != entry.key)
+    out.problem = "it is another program's entry";
   return out;
 }
 
 }  // namespace
 
-std::string CompiledCache::path(const std::string& key) const { return folder_ + "/" + key + kEnding; }
+std::string CompiledCache::path(const std::string& key) const {
+  return folder_ + "/" + key + kEnding;
+}
 
 CompiledCache::Found CompiledCache::find(const Digest& key) const {
   const std::string at = path(hex(key));
@@ -169,12 +179,16 @@ base::Status CompiledCache::store(const Digest& key, const std::string& model,
                                   std::span<const std::uint8_t> payload) const {
   std::error_code ec;
   fs::create_directories(folder_, ec);
-  if (ec) return base::Error{base::ErrorKind::kIo, folder_, "cannot create the cache folder: " + ec.message(), "check the path and its permissions"};
+  if (ec)
+    return base::Error{base::ErrorKind::kIo, folder_,
+                       "cannot create the cache folder: " + ec.message(),
+                       "check the path and its permissions"};
   const std::string name = hex(key);
   const std::vector<std::uint8_t> entry = format_entry(key, model, payload);
   bool lost = true;
   base::Status status;
-  for (int attempt = 0; lost && attempt < 3; ++attempt) status = publish(folder_, path(name), entry, lost);
+  for (int attempt = 0; lost && attempt < 3; ++attempt)
+    status = publish(folder_, path(name), entry, lost);
   DEPUTY_TRY(status);
   DEPUTY_TRY(shrink(limit_, name, false));
   return {};
@@ -187,10 +201,15 @@ base::Result<std::vector<CacheEntry>> CompiledCache::list() const {
   return out;
 }
 
-base::Result<CompiledCache::Pruned> CompiledCache::prune(std::uint64_t limit) const { return shrink(limit, "", true); }
+base::Result<CompiledCache::Pruned> CompiledCache::prune(std::uint64_t limit) const {
+  return shrink(limit, "", true);
+}
 
-// `keep` is the key of an entry that stays; `damaged`: verify all and remove what is not right, and leftovers.
-base::Result<CompiledCache::Pruned> CompiledCache::shrink(std::uint64_t limit, const std::string& keep, bool damaged) const {
+// `keep` is the key of an entry that stays; `damaged`: verify all and remove what is not right, and
+// leftovers.
+base::Result<CompiledCache::Pruned> CompiledCache::shrink(std::uint64_t limit,
+                                                          const std::string& keep,
+                                                          bool damaged) const {
   std::vector<std::string> temporary;
   DEPUTY_ASSIGN(const auto entries, scan(folder_, &temporary));
   Pruned out;
@@ -203,15 +222,17 @@ base::Result<CompiledCache::Pruned> CompiledCache::shrink(std::uint64_t limit, c
     const bool over = total > limit && entry.key != keep;
     if (!over && !(damaged && !examine(entry).problem.empty())) continue;
     // Another process may have removed it first.
-    if (::unlink(entry.path.c_str()) != 0 && errno != ENOENT) return io(entry.path, "cannot remove the entry");
+    if (::unlink(entry.path.c_str()) != 0 && errno != ENOENT)
+      return io(entry.path, "cannot remove the entry");
     total -= entry.bytes;
     ++out.entries, out.bytes += entry.bytes;
   }
   return out;
 }
 
-base::Result<CompiledFile> compile_cached(const CompiledCache* cache, const KeyParts& parts,
-                                          const std::function<base::Result<arch::Executable>()>& compile) {
+base::Result<CompiledFile> compile_cached(
+    const CompiledCache* cache, const KeyParts& parts,
+    const std::function<base::Result<arch::Executable>()>& compile) {
   CompiledFile out;
   Digest key{};
   if (cache) {
@@ -230,14 +251,16 @@ base::Result<CompiledFile> compile_cached(const CompiledCache* cache, const KeyP
     }
     if (!found.problem.empty())
       out.cache.state = "damaged",
-      out.cache.text = fmt::format("the cached program {} was not used: {}; compiled again", out.cache.key.substr(0, 12), found.problem);
+      out.cache.text = fmt::format("the cached program {} was not used: {}; compiled again",
+                                   out.cache.key.substr(0, 12), found.problem);
   }
   DEPUTY_ASSIGN(const arch::Executable executable, compile());
   out.bytes = arch::write_executable(executable);
   if (!cache) return out;
   if (const base::Status status = cache->store(key, parts.model_name, out.bytes); !status.ok()) {
     if (out.cache.state == "miss") out.cache.state = "unwritable";
-    out.cache.text += (out.cache.text.empty() ? "" : "; ") + ("the program was compiled but not cached: " + status.error().text());
+    out.cache.text += (out.cache.text.empty() ? "" : "; ") +
+                      ("the program was compiled but not cached: " + status.error().text());
   }
   return out;
 }

@@ -13,8 +13,9 @@ Fence make_fence(const DevicePtr& device, host_runtime::Fence fence) {
   return Fence(std::make_shared<FenceImpl>(FenceImpl{device, std::move(fence), nullptr}));
 }
 
-base::Result<std::vector<host_runtime::Fence>> runtime_fences(const DevicePtr& device, std::span<const Fence> fences,
-                                                              std::vector<std::weak_ptr<TimelineImpl>>& timelines) {
+base::Result<std::vector<host_runtime::Fence>> runtime_fences(
+    const DevicePtr& device, std::span<const Fence> fences,
+    std::vector<std::weak_ptr<TimelineImpl>>& timelines) {
   std::vector<host_runtime::Fence> out;
   for (const Fence& fence : fences) {
     if (!fence.impl()) continue;  // reached
@@ -78,7 +79,8 @@ base::Result<std::size_t> wait_any(std::span<const Fence> fences, std::uint64_t 
   api::DevicePtr device;
   for (std::size_t i = 0; i < fences.size(); ++i) {
     if (!fences[i].impl()) return i;
-    if (device && fences[i].impl()->device != device) return api::bad_argument("wait_any", "fences of several devices");
+    if (device && fences[i].impl()->device != device)
+      return api::bad_argument("wait_any", "fences of several devices");
     device = fences[i].impl()->device;
   }
   std::size_t over = 0;
@@ -115,9 +117,12 @@ Fence Timeline::at(std::uint64_t value) const {
 base::Status Timeline::signal(std::uint64_t value) const {
   const api::Locked locked(impl_->device);
   host_runtime::SyncDriver& sync = impl_->device->device.sync();
-  if (impl_->failed) return base::Error{base::ErrorKind::kCancelled, "timeline", "it has been failed", "create another one"};
+  if (impl_->failed)
+    return base::Error{base::ErrorKind::kCancelled, "timeline", "it has been failed",
+                       "create another one"};
   if (const std::uint64_t now = sync.value(impl_->number); value <= now)
-    return api::bad_argument("timeline", fmt::format("a signal of {}, but it stands at {}", value, now),
+    return api::bad_argument("timeline",
+                             fmt::format("a signal of {}, but it stands at {}", value, now),
                              "signals must grow");
   sync.signal(impl_->number, value);
   impl_->device->device.poll_works();

@@ -1,5 +1,5 @@
-// What stands behind the handles of include/deputy: the runtime's objects, each with whatever must outlive it. The order
-// of members is the order of their ends, backwards.
+// What stands behind the handles of include/deputy: the runtime's objects, each with whatever must
+// outlive it. The order of members is the order of their ends, backwards.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@
 
 namespace deputy::api {
 
-/// The port is going away: whether a device is still open on it. Another port may have its address later.
+/// The port is going away: whether a device is still open on it. Another port may have its address
+/// later.
 bool forget_port(const HwPort& port);
 
 struct DeviceImpl {
@@ -41,7 +42,8 @@ struct DeviceImpl {
 };
 using DevicePtr = std::shared_ptr<DeviceImpl>;
 
-/// Holds the runtime's lock. Not over a wait: only the outermost holder of the lock may let it go meanwhile.
+/// Holds the runtime's lock. Not over a wait: only the outermost holder of the lock may let it go
+/// meanwhile.
 struct Locked : host_runtime::RuntimeGuard {
   explicit Locked(const DevicePtr& d) : RuntimeGuard(d->device.space().lock) {}
 };
@@ -107,14 +109,18 @@ inline base::Error bad_argument(std::string where, std::string what, std::string
 }
 
 Fence make_fence(const DevicePtr& device, host_runtime::Fence fence);
-/// The runtime's fences of the program's, and the program's timelines among them. kInput: one is another device's.
-base::Result<std::vector<host_runtime::Fence>> runtime_fences(const DevicePtr& device, std::span<const Fence> fences,
-                                                              std::vector<std::weak_ptr<TimelineImpl>>& timelines);
+/// The runtime's fences of the program's, and the program's timelines among them. kInput: one is
+/// another device's.
+base::Result<std::vector<host_runtime::Fence>> runtime_fences(
+    const DevicePtr& device, std::span<const Fence> fences,
+    std::vector<std::weak_ptr<TimelineImpl>>& timelines);
 /// Fails those that are still there: who waits for them goes away and must not wait for ever.
 void fail_timelines(const std::vector<std::weak_ptr<TimelineImpl>>& timelines);
 
 /// A handle on memory; `session`: whose it is, null for none's.
-Buffer make_buffer(const DevicePtr& device, std::shared_ptr<SessionImpl> session, host_runtime::Buffer buffer);
-std::vector<TensorInfo> tensor_infos(const arch::Executable& executable, std::span<const std::uint32_t> tensors);
+Buffer make_buffer(const DevicePtr& device, std::shared_ptr<SessionImpl> session,
+                   host_runtime::Buffer buffer);
+std::vector<TensorInfo> tensor_infos(const arch::Executable& executable,
+                                     std::span<const std::uint32_t> tensors);
 
 }  // namespace deputy::api

@@ -19,7 +19,8 @@ using delegate::Op;
 using delegate::Tensor;
 using MaybeShape = std::optional<Shape>;
 
-std::optional<std::vector<std::int32_t>> constant_ints(const Graph& g, const Op& op, std::size_t i) {
+std::optional<std::vector<std::int32_t>> constant_ints(const Graph& g, const Op& op,
+                                                       std::size_t i) {
   if (!g.has_input(op, i)) return std::nullopt;
   const Tensor& t = g.tensor(op.inputs[i]);
   if (!t.constant || t.desc.dtype != DType::kInt32) return std::nullopt;
@@ -38,7 +39,8 @@ std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
 MaybeShape broadcast(const Shape& a, const Shape& b) {
   Shape out(std::max(a.size(), b.size()), 1);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int32_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    const std::int32_t x = i < a.size() ? a[a.size() - 1 - i] : 1,
+                       y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1) return std::nullopt;
     out[out.size() - 1 - i] = x == 1 ? y : x;
   }
@@ -46,18 +48,23 @@ MaybeShape broadcast(const Shape& a, const Shape& b) {
 }
 
 // Resolves SAME pads anew.
-MaybeShape window(const Shape& in, Op& op, std::int32_t kernel_h, std::int32_t kernel_w, std::int32_t channels) {
+MaybeShape window(const Shape& in, Op& op, std::int32_t kernel_h, std::int32_t kernel_w,
+                  std::int32_t channels) {
   if (in.size() != 4) return std::nullopt;
   arch::OpAttrs& a = op.attrs;
   const auto padding = static_cast<arch::Padding>(a.padding);
   if (padding == arch::Padding::kSame) {
     const auto h = delegate::window_extent(padding, in[1], kernel_h, a.stride_h, a.dilation_h);
     const auto w = delegate::window_extent(padding, in[2], kernel_w, a.stride_w, a.dilation_w);
-    a.pad_top = static_cast<std::int32_t>(h.pad_before), a.pad_bottom = static_cast<std::int32_t>(h.pad_after);
-    a.pad_left = static_cast<std::int32_t>(w.pad_before), a.pad_right = static_cast<std::int32_t>(w.pad_after);
+    a.pad_top = static_cast<std::int32_t>(h.pad_before),
+    a.pad_bottom = static_cast<std::int32_t>(h.pad_after);
+    a.pad_left = static_cast<std::int32_t>(w.pad_before),
+    a.pad_right = static_cast<std::int32_t>(w.pad_after);
   }
-  const auto h = delegate::window_output(in[1], std::int64_t{a.pad_top} + a.pad_bottom, kernel_h, a.stride_h, a.dilation_h);
-  const auto w = delegate::window_output(in[2], std::int64_t{a.pad_left} + a.pad_right, kernel_w, a.stride_w, a.dilation_w);
+  const auto h = delegate::window_output(in[1], std::int64_t{a.pad_top} + a.pad_bottom, kernel_h,
+                                         a.stride_h, a.dilation_h);
+  const auto w = delegate::window_output(in[2], std::int64_t{a.pad_left} + a.pad_right, kernel_w,
+                                         a.stride_w, a.dilation_w);
   if (h <= 0 || w <= 0) return std::nullopt;
   return Shape{in[0], static_cast<std::int32_t>(h), static_cast<std::int32_t>(w), channels};
 }
@@ -117,7 +124,8 @@ MaybeShape joined(const Graph& g, const Op& op) {
 
 MaybeShape matrix(const Graph& g, const Op& op, Shape in) {
   const Shape& weights = g.tensor(op.inputs[1]).desc.shape;
-  if (weights.size() != 2 || weights[1] == 0 || in.empty() || element_count(in) % weights[1] != 0) return std::nullopt;
+  if (weights.size() != 2 || weights[1] == 0 || in.empty() || element_count(in) % weights[1] != 0)
+    return std::nullopt;
   if (op.attrs.keep_num_dims) {
     if (in.back() != weights[1]) return std::nullopt;
     in.back() = weights[0];
@@ -141,7 +149,8 @@ MaybeShape transposed(const Graph& g, const Op& op, const Shape& in) {
 MaybeShape blocks(const Op& op, const Shape& in) {
   const std::int32_t b = op.attrs.block_size;
   if (in.size() != 4 || b < 1) return std::nullopt;
-  if (op.kind == OpKind::DEPTH_TO_SPACE) return in[3] % (b * b) ? MaybeShape() : Shape{in[0], in[1] * b, in[2] * b, in[3] / (b * b)};
+  if (op.kind == OpKind::DEPTH_TO_SPACE)
+    return in[3] % (b * b) ? MaybeShape() : Shape{in[0], in[1] * b, in[2] * b, in[3] / (b * b)};
   return in[1] % b || in[2] % b ? MaybeShape() : Shape{in[0], in[1] / b, in[2] / b, in[3] * b * b};
 }
 
@@ -157,30 +166,73 @@ MaybeShape result_shape(const Graph& g, Op& op) {
       const Shape& w = g.tensor(op.inputs[1]).desc.shape;
       return window(in, op, w[1], w[2], w[3]);
     }
-    case OpKind::AVERAGE_POOL_2D: case OpKind::MAX_POOL_2D:
-      return in.size() == 4 ? window(in, op, op.attrs.filter_h, op.attrs.filter_w, in[3]) : MaybeShape();
-    case OpKind::FULLY_CONNECTED: return matrix(g, op, in);
-    case OpKind::ADD: case OpKind::SUB: case OpKind::MUL: case OpKind::DIV: case OpKind::MINIMUM: case OpKind::MAXIMUM:
+    case OpKind::AVERAGE_POOL_2D:
+    case OpKind::MAX_POOL_2D:
+      return in.size() == 4 ? window(in, op, op.attrs.filter_h, op.attrs.filter_w, in[3])
+                            : MaybeShape();
+    case OpKind::FULLY_CONNECTED:
+      return matrix(g, op, in);
+    case OpKind::ADD:
+    case OpKind::SUB:
+    case OpKind::MUL:
+    case OpKind::DIV:
+    case OpKind::MINIMUM:
+    case OpKind::MAXIMUM:
     case OpKind::SQUARED_DIFFERENCE:
       return broadcast(in, g.tensor(op.inputs[1]).desc.shape);
-    case OpKind::SOFTMAX: case OpKind::LOG_SOFTMAX: case OpKind::LOGISTIC: case OpKind::TANH: case OpKind::RELU:
-    case OpKind::RELU6: case OpKind::RELU_N1_TO_1: case OpKind::LEAKY_RELU: case OpKind::PRELU: case OpKind::HARD_SWISH:
-    case OpKind::ELU: case OpKind::GELU: case OpKind::QUANTIZE: case OpKind::DEQUANTIZE: case OpKind::ABS:
-    case OpKind::EXP: case OpKind::NEG: case OpKind::SQRT: case OpKind::RSQRT: case OpKind::CAST: case OpKind::FLOOR:
-    case OpKind::CEIL: case OpKind::ROUND: case OpKind::SIN: case OpKind::COS: case OpKind::L2_NORMALIZATION:
+    case OpKind::SOFTMAX:
+    case OpKind::LOG_SOFTMAX:
+    case OpKind::LOGISTIC:
+    case OpKind::TANH:
+    case OpKind::RELU:
+    case OpKind::RELU6:
+    case OpKind::RELU_N1_TO_1:
+    case OpKind::LEAKY_RELU:
+    case OpKind::PRELU:
+    case OpKind::HARD_SWISH:
+    case OpKind::ELU:
+    case OpKind::GELU:
+    case OpKind::QUANTIZE:
+    case OpKind::DEQUANTIZE:
+    case OpKind::ABS:
+    case OpKind::EXP:
+    case OpKind::NEG:
+    case OpKind::SQRT:
+    case OpKind::RSQRT:
+    case OpKind::CAST:
+    case OpKind::FLOOR:
+    case OpKind::CEIL:
+    case OpKind::ROUND:
+    case OpKind::SIN:
+    case OpKind::COS:
+    case OpKind::L2_NORMALIZATION:
       return in;
-    case OpKind::MEAN: case OpKind::SUM: case OpKind::REDUCE_MAX: case OpKind::REDUCE_MIN: return reduced(g, op, in);
-    case OpKind::PAD: case OpKind::PADV2: case OpKind::MIRROR_PAD: return padded(g, op, in);
-    case OpKind::RESHAPE: return reshaped(g, op, in);
-    case OpKind::CONCATENATION: return joined(g, op);
-    case OpKind::TRANSPOSE: return transposed(g, op, in);
-    case OpKind::SPACE_TO_DEPTH: case OpKind::DEPTH_TO_SPACE: return blocks(op, in);
-    case OpKind::RESIZE_BILINEAR: case OpKind::RESIZE_NEAREST_NEIGHBOR: {
+    case OpKind::MEAN:
+    case OpKind::SUM:
+    case OpKind::REDUCE_MAX:
+    case OpKind::REDUCE_MIN:
+      return reduced(g, op, in);
+    case OpKind::PAD:
+    case OpKind::PADV2:
+    case OpKind::MIRROR_PAD:
+      return padded(g, op, in);
+    case OpKind::RESHAPE:
+      return reshaped(g, op, in);
+    case OpKind::CONCATENATION:
+      return joined(g, op);
+    case OpKind::TRANSPOSE:
+      return transposed(g, op, in);
+    case OpKind::SPACE_TO_DEPTH:
+    case OpKind::DEPTH_TO_SPACE:
+      return blocks(op, in);
+    case OpKind::RESIZE_BILINEAR:
+    case OpKind::RESIZE_NEAREST_NEIGHBOR: {
       const auto size = constant_ints(g, op, 1);
       if (!size || size->size() != 2 || in.size() != 4) return std::nullopt;
       return Shape{in[0], (*size)[0], (*size)[1], in[3]};
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -188,14 +240,18 @@ base::Status set_input(Graph& g, std::size_t i, const Shape& shape) {
   Tensor& t = g.tensor(g.inputs[i]);
   const auto bad = [&](const char* what, const char* remedy) {
     return base::Error{base::ErrorKind::kInput, fmt::format("input {} '{}'", i, t.desc.name),
-                       fmt::format("{} is {}, the model has {}", shape_text(shape), what, shape_text(t.desc.shape)), remedy};
+                       fmt::format("{} is {}, the model has {}", shape_text(shape), what,
+                                   shape_text(t.desc.shape)),
+                       remedy};
   };
-  if (shape.size() != t.desc.shape.size()) return bad("of another rank", "give as many dimensions as the model has");
+  if (shape.size() != t.desc.shape.size())
+    return bad("of another rank", "give as many dimensions as the model has");
   std::int64_t elements = 1;
   for (const std::int32_t d : shape) {
     if (d < 1) return bad("empty", "every dimension is at least 1");
     elements *= d;
-    if (elements * static_cast<std::int64_t>(dtype_size(t.desc.dtype)) > std::numeric_limits<std::int32_t>::max())
+    if (elements * static_cast<std::int64_t>(dtype_size(t.desc.dtype)) >
+        std::numeric_limits<std::int32_t>::max())
       return bad("too large", "a tensor has less than 2 GiB");
   }
   t.desc.shape = shape;
@@ -213,7 +269,8 @@ std::vector<Shape> input_shapes(const Graph& graph) {
 base::Result<Graph> with_input_shapes(const Graph& graph, const std::vector<Shape>& shapes) {
   if (shapes.size() != graph.inputs.size())
     return base::Error{base::ErrorKind::kInput, graph.name,
-                       fmt::format("{} shapes for {} inputs", shapes.size(), graph.inputs.size()), "give one for each input"};
+                       fmt::format("{} shapes for {} inputs", shapes.size(), graph.inputs.size()),
+                       "give one for each input"};
   Graph out = graph;
   for (std::size_t i = 0; i < shapes.size(); ++i) DEPUTY_TRY(set_input(out, i, shapes[i]));
   for (Op& op : out.ops) {
@@ -231,7 +288,8 @@ base::Result<Graph> with_input_shapes(const Graph& graph, const std::vector<Shap
     };
     if (!shape) return refused("");
     out.tensor(op.outputs[0]).desc.shape = *shape;
-    if (const base::Status status = delegate::check_op(out, op); !status.ok()) return refused(": " + status.error().message);
+    if (const base::Status status = delegate::check_op(out, op); !status.ok())
+      return refused(": " + status.error().message);
   }
   DEPUTY_TRY(delegate::validate(out));
   return out;

@@ -20,14 +20,17 @@ struct Sample {
 };
 using Samples = std::vector<Sample>;
 
-std::vector<std::int64_t> values(const Feature& feature, const Sample& s) { return feature.values(s.probe->graph, s.op()); }
+std::vector<std::int64_t> values(const Feature& feature, const Sample& s) {
+  return feature.values(s.probe->graph, s.op());
+}
 
 bool inside(const Feature& feature, const Sample& s, const NumberRange& range) {
   const auto v = values(feature, s);
   return std::any_of(v.begin(), v.end(), [&](std::int64_t n) { return range.contains(n); });
 }
 
-// Widened up to the next value that a case had which passed: nobody has seen what lies between work.
+// Widened up to the next value that a case had which passed: nobody has seen what lies between
+// work.
 NumberRange widened(const Feature& feature, const Samples& samples, NumberRange range) {
   std::optional<std::int64_t> below, above;
   for (const Sample& s : samples) {
@@ -37,7 +40,8 @@ NumberRange widened(const Feature& feature, const Samples& samples, NumberRange 
       if (v > *range.high) above = std::min(above.value_or(v), v);
     }
   }
-  return {below ? std::optional(*below + 1) : std::nullopt, above ? std::optional(*above - 1) : std::nullopt};
+  return {below ? std::optional(*below + 1) : std::nullopt,
+          above ? std::optional(*above - 1) : std::nullopt};
 }
 
 // The narrowest range that holds a value of each failing case and none of a passing one.
@@ -51,7 +55,8 @@ std::optional<NumberRange> separating(const Feature& feature, const Samples& sam
     for (const std::int64_t high : ends) {
       if (high < low || (best && high - low >= *best->high - *best->low)) continue;
       const NumberRange range{low, high};
-      if (std::all_of(samples.begin(), samples.end(), [&](const Sample& s) { return s.failed() == inside(feature, s, range); }))
+      if (std::all_of(samples.begin(), samples.end(),
+                      [&](const Sample& s) { return s.failed() == inside(feature, s, range); }))
         best = range;
     }
   if (best) best = widened(feature, samples, *best);
@@ -60,7 +65,8 @@ std::optional<NumberRange> separating(const Feature& feature, const Samples& sam
 
 // Fills `when`; false when no one number tells the failing cases apart.
 bool constrain(const Samples& samples, Quirk& quirk) {
-  if (std::all_of(samples.begin(), samples.end(), [](const Sample& s) { return s.failed(); })) return true;
+  if (std::all_of(samples.begin(), samples.end(), [](const Sample& s) { return s.failed(); }))
+    return true;
   for (const Feature& feature : op_features())
     if (const auto range = separating(feature, samples)) {
       quirk.when[feature.name] = *range;
@@ -77,27 +83,33 @@ Quirk locate(const Samples& samples, Quirk quirk) {
   Samples same;
   for (const Sample& s : samples)
     if (types.contains(s.type())) same.push_back(s);
-  if (same.size() < samples.size() && constrain(same, quirk)) quirk.types.assign(types.begin(), types.end());
+  if (same.size() < samples.size() && constrain(same, quirk))
+    quirk.types.assign(types.begin(), types.end());
   return quirk;
 }
 
 }  // namespace
 
-std::vector<Quirk> locate_faults(std::span<const ProbeCase> cases, std::span<const ProbeOutcome> outcomes,
+std::vector<Quirk> locate_faults(std::span<const ProbeCase> cases,
+                                 std::span<const ProbeOutcome> outcomes,
                                  const base::Version& hardware) {
   std::vector<Quirk> out;
   for (const arch::OpKind kind : arch::all_ops()) {
     Samples samples;
     for (std::size_t i = 0; i < cases.size(); ++i)
-      if (cases[i].graph.ops[0].kind == kind && outcomes[i].state != ProbeState::kSkipped) samples.push_back({&cases[i], &outcomes[i]});
-    const auto failed = std::count_if(samples.begin(), samples.end(), [](const Sample& s) { return s.failed(); });
+      if (cases[i].graph.ops[0].kind == kind && outcomes[i].state != ProbeState::kSkipped)
+        samples.push_back({&cases[i], &outcomes[i]});
+    const auto failed =
+        std::count_if(samples.begin(), samples.end(), [](const Sample& s) { return s.failed(); });
     if (failed == 0) continue;
-    const Sample& first = *std::find_if(samples.begin(), samples.end(), [](const Sample& s) { return s.failed(); });
+    const Sample& first =
+        *std::find_if(samples.begin(), samples.end(), [](const Sample& s) { return s.failed(); });
     Quirk quirk;
     quirk.id = fmt::format("probe-{}-{}", hardware.text(), arch::op_name(kind));
     quirk.op = kind;
     quirk.hardware = {hardware, hardware};
-    quirk.reason = fmt::format("{} of {} self-tests failed, the first '{}': {}", failed, samples.size(), first.outcome->name, first.outcome->text);
+    quirk.reason = fmt::format("{} of {} self-tests failed, the first '{}': {}", failed,
+                               samples.size(), first.outcome->name, first.outcome->text);
     out.push_back(locate(samples, std::move(quirk)));
   }
   return out;

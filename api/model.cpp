@@ -35,7 +35,8 @@ arch::NpuConfig present_npu(HwPort& port, arch::NpuConfig npu) {
 
 }  // namespace
 
-base::Result<ProgramPtr> Model::make(const std::vector<Shape>& shapes, bool on_cpu, std::string note) {
+base::Result<ProgramPtr> Model::make(const std::vector<Shape>& shapes, bool on_cpu,
+                                     std::string note) {
   auto out = std::make_shared<ShapedProgram>();
   out->shapes = shapes, out->on_cpu = on_cpu, out->note = std::move(note);
   DEPUTY_ASSIGN(out->graph, with_input_shapes(graph_, shapes));
@@ -60,7 +61,8 @@ base::Result<ProgramPtr> Model::make(const std::vector<Shape>& shapes, bool on_c
 }
 
 base::Result<ProgramPtr> Model::program(const std::vector<Shape>& shapes) {
-  const auto it = std::find_if(programs_.begin(), programs_.end(), [&](const ProgramPtr& p) { return p->shapes == shapes; });
+  const auto it = std::find_if(programs_.begin(), programs_.end(),
+                               [&](const ProgramPtr& p) { return p->shapes == shapes; });
   if (it != programs_.end()) {
     programs_.splice(programs_.begin(), programs_, it);
     return programs_.front();
@@ -68,25 +70,29 @@ base::Result<ProgramPtr> Model::program(const std::vector<Shape>& shapes) {
   const auto own = input_shapes(graph_);
   if (shapes == own) return make(shapes, false, "");
   if (options_.policy == ShapePolicy::kRefuse)
-    return base::Error{base::ErrorKind::kInput, graph_.name,
-                       fmt::format("inputs of {}, but the model is for {}", shapes_text(shapes), shapes_text(own)),
-                       "reshape the inputs, or choose the shape policy cpu or recompile"};
+    return base::Error{
+        base::ErrorKind::kInput, graph_.name,
+        fmt::format("inputs of {}, but the model is for {}", shapes_text(shapes), shapes_text(own)),
+        "reshape the inputs, or choose the shape policy cpu or recompile"};
   const bool cpu = options_.policy == ShapePolicy::kCpu;
   return make(shapes, cpu,
               fmt::format("inputs of {} instead of {}: {}", shapes_text(shapes), shapes_text(own),
                           cpu ? "all of it runs on the CPU" : "compiled for them"));
 }
 
-base::Result<SessionPtr> Model::load(host_runtime::Device& device, const std::vector<Shape>& shapes, std::string* note) {
+base::Result<SessionPtr> Model::load(host_runtime::Device& device, const std::vector<Shape>& shapes,
+                                     std::string* note) {
   DEPUTY_ASSIGN(auto made, program(shapes));
   if (note) *note = made->note;
   auto session = host_runtime::Session::load(device, made->file, graph_.name);
   // kConfig is the loader's word for an NPU that is not the program's.
-  if (session.ok() || session.error().kind != base::ErrorKind::kConfig || options_.policy == ShapePolicy::kRefuse)
+  if (session.ok() || session.error().kind != base::ErrorKind::kConfig ||
+      options_.policy == ShapePolicy::kRefuse)
     return session;
   const bool cpu = options_.policy == ShapePolicy::kCpu;
-  const std::string why = fmt::format("{}; {}", session.error().message,
-                                      cpu ? "all of it runs on the CPU" : "compiled for the NPU that is there");
+  const std::string why =
+      fmt::format("{}; {}", session.error().message,
+                  cpu ? "all of it runs on the CPU" : "compiled for the NPU that is there");
   if (!cpu) {
     options_.compile.npu = present_npu(device.port(), options_.compile.npu);
     programs_.clear();  // all were for the other NPU

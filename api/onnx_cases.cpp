@@ -18,7 +18,8 @@ using base::Result;
 Result<std::vector<std::uint8_t>> bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error{base::ErrorKind::kIo, path.string(), "cannot be read", ""};
-  return std::vector<std::uint8_t>{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return std::vector<std::uint8_t>{std::istreambuf_iterator<char>(in),
+                                   std::istreambuf_iterator<char>()};
 }
 
 Result<std::vector<arch::OnnxResult>> tensors(const fs::path& folder, const char* kind) {
@@ -48,13 +49,16 @@ double as_float(DType type, const std::uint8_t* data, std::size_t i) {
   const int exponent = h >> 10 & 31, fraction = h & 1023;
   const double sign = h & 0x8000 ? -1 : 1;
   if (exponent == 31) return fraction ? std::nan("") : sign * HUGE_VAL;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
+  return sign *
+         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
 }
 
 /// What differs; empty: nothing.
-std::string difference(const arch::TensorDesc& desc, const std::vector<std::uint8_t>& got, const arch::OnnxResult& want) {
+std::string difference(const arch::TensorDesc& desc, const std::vector<std::uint8_t>& got,
+                       const arch::OnnxResult& want) {
   if (desc.dtype != want.dtype || desc.shape != want.shape)
-    return fmt::format("is {} {}, expected {} {}", dtype_name(desc.dtype), shape_text(desc.shape), dtype_name(want.dtype), shape_text(want.shape));
+    return fmt::format("is {} {}, expected {} {}", dtype_name(desc.dtype), shape_text(desc.shape),
+                       dtype_name(want.dtype), shape_text(want.shape));
   if (got.size() != want.data.size()) return "has another size";
   const bool real = arch::is_real(want.dtype);
   const std::size_t width = dtype_size(want.dtype), count = got.size() / width;
@@ -64,8 +68,10 @@ std::string difference(const arch::TensorDesc& desc, const std::vector<std::uint
     bool same = std::memcmp(&got[i * width], &want.data[i * width], width) == 0;
     if (want.dtype == DType::kBool) same = (got[i] != 0) == (want.data[i] != 0);
     if (real && !same) {
-      const double a = as_float(want.dtype, got.data(), i), b = as_float(want.dtype, want.data.data(), i);
-      same = (std::isnan(a) && std::isnan(b)) || a == b || std::fabs(a - b) <= 1e-3 * std::fabs(b) + 1e-6;
+      const double a = as_float(want.dtype, got.data(), i),
+                   b = as_float(want.dtype, want.data.data(), i);
+      same = (std::isnan(a) && std::isnan(b)) || a == b ||
+             std::fabs(a - b) <= 1e-3 * std::fabs(b) + 1e-6;
       if (!same && first.empty()) first = fmt::format(", the first {} for {}", a, b);
     }
     unequal += !same;
@@ -93,7 +99,9 @@ Outcome run_variant(const Case& c, Variant variant, const OnnxRunner& run) {
   Bindings bindings;
   std::vector<std::vector<std::uint8_t>> inputs;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
-    const bool constant = variant == Variant::kIntegersConstant ? !arch::is_real(c.inputs[i].dtype) : variant == Variant::kOneInput && i > 0;
+    const bool constant = variant == Variant::kIntegersConstant
+                              ? !arch::is_real(c.inputs[i].dtype)
+                              : variant == Variant::kOneInput && i > 0;
     if (constant) {
       bindings.constants[c.input_names[i]] = c.inputs[i];
       continue;
@@ -105,16 +113,23 @@ Outcome run_variant(const Case& c, Variant variant, const OnnxRunner& run) {
   Bindings closed = bindings;
   closed.shapes.clear();
   auto graph = import_model(c.model, c.name + ".onnx", c.folder, closed);
-  if (!graph.ok() && graph.error().kind == base::ErrorKind::kInput) graph = import_model(c.model, c.name + ".onnx", c.folder, bindings);
-  if (!graph.ok()) return {OnnxOutcome::kRefused, graph.error().text(), 0, graph.error().remedy.starts_with("bind the operand")};
+  if (!graph.ok() && graph.error().kind == base::ErrorKind::kInput)
+    graph = import_model(c.model, c.name + ".onnx", c.folder, bindings);
+  if (!graph.ok())
+    return {OnnxOutcome::kRefused, graph.error().text(), 0,
+            graph.error().remedy.starts_with("bind the operand")};
   Outcome out;
   for (const auto& op : graph->ops) out.native += op.kind != arch::OpKind::ONNX;
-  if (graph->inputs.size() != inputs.size()) return {OnnxOutcome::kRefused, fmt::format("{} inputs, {} test tensors", graph->inputs.size(), inputs.size())};
+  if (graph->inputs.size() != inputs.size())
+    return {OnnxOutcome::kRefused,
+            fmt::format("{} inputs, {} test tensors", graph->inputs.size(), inputs.size())};
   const auto results = run(*graph, inputs);
   if (!results.ok()) return {OnnxOutcome::kRefused, results.error().text()};
   for (std::size_t i = 0; i < c.outputs.size() && i < results->size(); ++i) {
-    const std::string text = difference(graph->tensor(graph->outputs[i]).desc, (*results)[i], c.outputs[i]);
-    if (!text.empty()) return {OnnxOutcome::kWrong, fmt::format("output {} {}", i, text), out.native};
+    const std::string text =
+        difference(graph->tensor(graph->outputs[i]).desc, (*results)[i], c.outputs[i]);
+    if (!text.empty())
+      return {OnnxOutcome::kWrong, fmt::format("output {} {}", i, text), out.native};
   }
   return out;
 }
@@ -142,11 +157,13 @@ OnnxCaseResult run_onnx_case(const std::string& folder, const OnnxRunner& run) {
     auto inputs = tensors(set, "input"), outputs = tensors(set, "output");
     // A model that is refused says more than an operand that is no tensor.
     if (!inputs.ok() || !outputs.ok())
-      if (const auto graph = import_model(c.model, c.name + ".onnx", c.folder); !graph.ok()) return refused(graph.error());
+      if (const auto graph = import_model(c.model, c.name + ".onnx", c.folder); !graph.ok())
+        return refused(graph.error());
     if (!inputs.ok()) return refused(inputs.error());
     if (!outputs.ok()) return refused(outputs.error());
     c.inputs = std::move(*inputs), c.outputs = std::move(*outputs);
-    if (c.inputs.size() > c.input_names.size()) return refused({base::ErrorKind::kInput, folder, "has more test tensors than inputs", ""});
+    if (c.inputs.size() > c.input_names.size())
+      return refused({base::ErrorKind::kInput, folder, "has more test tensors than inputs", ""});
     Outcome outcome = run_variant(c, Variant::kPlain, run);
     if (outcome.unknown) {
       result.bound = true;
@@ -159,10 +176,12 @@ OnnxCaseResult run_onnx_case(const std::string& folder, const OnnxRunner& run) {
     const Outcome network = same ? outcome : run_variant(c, Variant::kOneInput, run);
     result.native += network.native;
     if (network.outcome == OnnxOutcome::kWrong) {
-      result.outcome = OnnxOutcome::kWrong, result.detail = "with constant operands: " + network.detail;
+      result.outcome = OnnxOutcome::kWrong,
+      result.detail = "with constant operands: " + network.detail;
       return result;
     }
-    if (network.outcome == OnnxOutcome::kRefused) result.detail = "with constant operands refused: " + network.detail;
+    if (network.outcome == OnnxOutcome::kRefused)
+      result.detail = "with constant operands refused: " + network.detail;
   }
   return result;
 }
@@ -171,7 +190,9 @@ std::vector<std::string> onnx_case_folders(const std::string& folder, const std:
   std::vector<std::string> out;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && fs::exists(entry.path() / "model.onnx") && entry.path().filename().string().find(filter) != std::string::npos) out.push_back(entry.path().string());
+    if (entry.is_directory() && fs::exists(entry.path() / "model.onnx") &&
+        entry.path().filename().string().find(filter) != std::string::npos)
+      out.push_back(entry.path().string());
   std::sort(out.begin(), out.end());
   return out;
 }

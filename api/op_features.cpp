@@ -9,9 +9,12 @@ using delegate::Op;
 using Values = std::vector<std::int64_t>;
 
 bool weighted(const Op& op) {
-  return op.kind == OpKind::CONV_2D || op.kind == OpKind::DEPTHWISE_CONV_2D || op.kind == OpKind::TRANSPOSE_CONV;
+  return op.kind == OpKind::CONV_2D || op.kind == OpKind::DEPTHWISE_CONV_2D ||
+         op.kind == OpKind::TRANSPOSE_CONV;
 }
-bool pools(const Op& op) { return op.kind == OpKind::AVERAGE_POOL_2D || op.kind == OpKind::MAX_POOL_2D; }
+bool pools(const Op& op) {
+  return op.kind == OpKind::AVERAGE_POOL_2D || op.kind == OpKind::MAX_POOL_2D;
+}
 bool window(const Op& op) { return weighted(op) || pools(op); }
 
 Values kernel(const Graph& g, const Op& op) {
@@ -20,8 +23,12 @@ Values kernel(const Graph& g, const Op& op) {
   const Shape& shape = g.tensor(op.inputs[1]).desc.shape;
   return shape.size() == 4 ? Values{shape[1], shape[2]} : Values{};
 }
-Values one_of(const Values& values, std::size_t i) { return i < values.size() ? Values{values[i]} : Values{}; }
-Values stride(const Graph&, const Op& op) { return window(op) ? Values{op.attrs.stride_h, op.attrs.stride_w} : Values{}; }
+Values one_of(const Values& values, std::size_t i) {
+  return i < values.size() ? Values{values[i]} : Values{};
+}
+Values stride(const Graph&, const Op& op) {
+  return window(op) ? Values{op.attrs.stride_h, op.attrs.stride_w} : Values{};
+}
 Values dilation(const Graph&, const Op& op) {
   const bool has = op.kind == OpKind::CONV_2D || op.kind == OpKind::DEPTHWISE_CONV_2D;
   return has ? Values{op.attrs.dilation_h, op.attrs.dilation_w} : Values{};
@@ -49,18 +56,26 @@ delegate::TensorId map(const Graph& g, const Op& op) {
 
 constexpr Feature kFeatures[] = {
     {"kernel", "rows or columns of the window, either direction", 1, kernel},
-    {"kernel_h", "rows of the window", 1, [](const Graph& g, const Op& op) { return one_of(kernel(g, op), 0); }},
-    {"kernel_w", "columns of the window", 1, [](const Graph& g, const Op& op) { return one_of(kernel(g, op), 1); }},
+    {"kernel_h", "rows of the window", 1,
+     [](const Graph& g, const Op& op) { return one_of(kernel(g, op), 0); }},
+    {"kernel_w", "columns of the window", 1,
+     [](const Graph& g, const Op& op) { return one_of(kernel(g, op), 1); }},
     {"stride", "stride in either direction", 1, stride},
-    {"stride_h", "stride of rows", 1, [](const Graph& g, const Op& op) { return one_of(stride(g, op), 0); }},
-    {"stride_w", "stride of columns", 1, [](const Graph& g, const Op& op) { return one_of(stride(g, op), 1); }},
+    {"stride_h", "stride of rows", 1,
+     [](const Graph& g, const Op& op) { return one_of(stride(g, op), 0); }},
+    {"stride_w", "stride of columns", 1,
+     [](const Graph& g, const Op& op) { return one_of(stride(g, op), 1); }},
     {"dilation", "dilation in either direction", 1, dilation},
-    {"dilation_h", "dilation of rows", 1, [](const Graph& g, const Op& op) { return one_of(dilation(g, op), 0); }},
-    {"dilation_w", "dilation of columns", 1, [](const Graph& g, const Op& op) { return one_of(dilation(g, op), 1); }},
+    {"dilation_h", "dilation of rows", 1,
+     [](const Graph& g, const Op& op) { return one_of(dilation(g, op), 0); }},
+    {"dilation_w", "dilation of columns", 1,
+     [](const Graph& g, const Op& op) { return one_of(dilation(g, op), 1); }},
     {"span", "rows or columns that a dilated window covers", 1, span},
     {"padding", "padding on any side, a PAD before the operator included", 0, padding},
     {"rank", "dimensions of the first computed input", 0,
-     [](const Graph& g, const Op& op) { return Values{static_cast<std::int64_t>(g.tensor(map(g, op)).desc.shape.size())}; }},
+     [](const Graph& g, const Op& op) {
+       return Values{static_cast<std::int64_t>(g.tensor(map(g, op)).desc.shape.size())};
+     }},
     {"channels_in", "last dimension of the first computed input", 0,
      [](const Graph& g, const Op& op) { return dimension(g, map(g, op), 1); }},
     {"channels_out", "last dimension of the first result", 0,

@@ -13,7 +13,8 @@ namespace {
 
 using Outputs = std::vector<std::vector<std::uint8_t>>;
 
-base::Result<Outputs> run_once(host_runtime::Device& device, const arch::Executable& executable, const ProbeCase& c) {
+base::Result<Outputs> run_once(host_runtime::Device& device, const arch::Executable& executable,
+                               const ProbeCase& c) {
   const auto file = arch::write_executable(executable);
   DEPUTY_ASSIGN(const auto session, host_runtime::Session::load(device, file, c.name));
   DEPUTY_TRY(session->run(c.inputs));
@@ -32,8 +33,8 @@ std::string difference(const Outputs& npu, const Outputs& cpu) {
     for (std::size_t i = 0; i < cpu[o].size(); ++i)
       if (npu[o][i] != cpu[o][i] && different++ == 0) first = i;
     if (different != 0)
-      return fmt::format("{} of {} bytes differ, the first at {}: {} instead of {}", different, cpu[o].size(), first,
-                         npu[o][first], cpu[o][first]);
+      return fmt::format("{} of {} bytes differ, the first at {}: {} instead of {}", different,
+                         cpu[o].size(), first, npu[o][first], cpu[o][first]);
   }
   return "";
 }
@@ -43,9 +44,11 @@ std::unique_ptr<host_runtime::Device> new_device(HwPort& port) {
   return std::make_unique<host_runtime::Device>(port, host_runtime::DeviceOptions{});
 }
 
-ProbeOutcome run_case(HwPort& port, std::unique_ptr<host_runtime::Device>& device, const ProbeCase& c,
-                      delegate::CompileOptions options) {
-  const auto outcome = [&](ProbeState state, std::string text) { return ProbeOutcome{c.name, state, std::move(text)}; };
+ProbeOutcome run_case(HwPort& port, std::unique_ptr<host_runtime::Device>& device,
+                      const ProbeCase& c, delegate::CompileOptions options) {
+  const auto outcome = [&](ProbeState state, std::string text) {
+    return ProbeOutcome{c.name, state, std::move(text)};
+  };
   options.numerics = c.numerics;
   options.engine = delegate::EnginePolicy::kNpu;
   const auto npu = delegate::compile(c.graph, options);
@@ -53,10 +56,13 @@ ProbeOutcome run_case(HwPort& port, std::unique_ptr<host_runtime::Device>& devic
   const auto cpu = delegate::compile(c.graph, options);
   for (const auto* compiled : {&npu, &cpu})
     if (!compiled->ok()) return outcome(ProbeState::kSkipped, compiled->error().text());
-  if (!npu->ops[0].on_npu) return outcome(ProbeState::kSkipped, "this NPU does not take it: " + npu->ops[0].reason);
-  if (npu->programs.empty()) return outcome(ProbeState::kSkipped, "it is no work: its output is its input's storage");
+  if (!npu->ops[0].on_npu)
+    return outcome(ProbeState::kSkipped, "this NPU does not take it: " + npu->ops[0].reason);
+  if (npu->programs.empty())
+    return outcome(ProbeState::kSkipped, "it is no work: its output is its input's storage");
   const auto want = run_once(*device, *cpu, c);
-  if (!want.ok()) return outcome(ProbeState::kSkipped, "not run on the CPU: " + want.error().text());
+  if (!want.ok())
+    return outcome(ProbeState::kSkipped, "not run on the CPU: " + want.error().text());
   const auto got = run_once(*device, *npu, c);
   if (!got.ok()) {
     // Only the hardware's faults count against it.
@@ -70,7 +76,8 @@ ProbeOutcome run_case(HwPort& port, std::unique_ptr<host_runtime::Device>& devic
 
 }  // namespace
 
-base::Result<ProbeReport> probe(HwPort& port, std::span<const ProbeCase> cases, const delegate::CompileOptions& options,
+base::Result<ProbeReport> probe(HwPort& port, std::span<const ProbeCase> cases,
+                                const delegate::CompileOptions& options,
                                 const std::function<void(std::size_t)>& progress) {
   ProbeReport out;
   auto device = new_device(port);

@@ -1,5 +1,3 @@
-#include "deputy/model.h"
-
 #include <fmt/format.h>
 
 #include <fstream>
@@ -10,15 +8,18 @@
 #include "api/handles.h"
 #include "api/import_model.h"
 #include "api/input_shapes.h"
+#include "deputy/model.h"
 
 namespace deputy {
 namespace api {
 
-std::vector<TensorInfo> tensor_infos(const arch::Executable& executable, std::span<const std::uint32_t> tensors) {
+std::vector<TensorInfo> tensor_infos(const arch::Executable& executable,
+                                     std::span<const std::uint32_t> tensors) {
   std::vector<TensorInfo> out;
   for (const std::uint32_t id : tensors) {
     const arch::TensorDesc& desc = executable.tensors[id].desc;
-    out.push_back({desc.name, desc.dtype, desc.shape, desc.quant, static_cast<std::uint64_t>(desc.bytes())});
+    out.push_back(
+        {desc.name, desc.dtype, desc.shape, desc.quant, static_cast<std::uint64_t>(desc.bytes())});
   }
   return out;
 }
@@ -38,7 +39,8 @@ base::Result<std::vector<QuirkFile>> read_quirks(const std::vector<std::string>&
   return out;
 }
 
-delegate::CompileOptions compile_options(const TargetImpl& target, const deputy::ModelOptions& options) {
+delegate::CompileOptions compile_options(const TargetImpl& target,
+                                         const deputy::ModelOptions& options) {
   delegate::CompileOptions out = target.compile;
   out.numerics = options.numerics;
   out.engine = static_cast<delegate::EnginePolicy>(options.engine);
@@ -46,15 +48,19 @@ delegate::CompileOptions compile_options(const TargetImpl& target, const deputy:
   out.fallback = options.fallback;
   return out;
 }
-static_assert(static_cast<int>(EnginePolicy::kAuto) == static_cast<int>(delegate::EnginePolicy::kAuto) &&
-              static_cast<int>(EnginePolicy::kNpu) == static_cast<int>(delegate::EnginePolicy::kNpu) &&
-              static_cast<int>(EnginePolicy::kCpu) == static_cast<int>(delegate::EnginePolicy::kCpu));
-static_assert(static_cast<int>(deputy::ShapePolicy::kRefuse) == static_cast<int>(ShapePolicy::kRefuse) &&
+static_assert(
+    static_cast<int>(EnginePolicy::kAuto) == static_cast<int>(delegate::EnginePolicy::kAuto) &&
+    static_cast<int>(EnginePolicy::kNpu) == static_cast<int>(delegate::EnginePolicy::kNpu) &&
+    static_cast<int>(EnginePolicy::kCpu) == static_cast<int>(delegate::EnginePolicy::kCpu));
+static_assert(static_cast<int>(deputy::ShapePolicy::kRefuse) ==
+                  static_cast<int>(ShapePolicy::kRefuse) &&
               static_cast<int>(deputy::ShapePolicy::kCpu) == static_cast<int>(ShapePolicy::kCpu) &&
-              static_cast<int>(deputy::ShapePolicy::kRecompile) == static_cast<int>(ShapePolicy::kRecompile));
-static_assert(static_cast<int>(IoPlacement::kArena) == static_cast<int>(delegate::IoPlacement::kArena) &&
-              static_cast<int>(IoPlacement::kSram) == static_cast<int>(delegate::IoPlacement::kSram) &&
-              static_cast<int>(IoPlacement::kDram) == static_cast<int>(delegate::IoPlacement::kDram));
+              static_cast<int>(deputy::ShapePolicy::kRecompile) ==
+                  static_cast<int>(ShapePolicy::kRecompile));
+static_assert(
+    static_cast<int>(IoPlacement::kArena) == static_cast<int>(delegate::IoPlacement::kArena) &&
+    static_cast<int>(IoPlacement::kSram) == static_cast<int>(delegate::IoPlacement::kSram) &&
+    static_cast<int>(IoPlacement::kDram) == static_cast<int>(delegate::IoPlacement::kDram));
 
 // What a compile for other shapes needs long after the first one.
 struct Recipe {
@@ -65,16 +71,17 @@ struct Recipe {
   std::optional<CompiledCache> cache;
   std::weak_ptr<ModelImpl> notes;  ///< the model owns the recipe
 
-  base::Result<std::vector<std::uint8_t>> operator()(const delegate::Graph& graph,
-                                                     const delegate::CompileOptions& options) const {
+  base::Result<std::vector<std::uint8_t>> operator()(
+      const delegate::Graph& graph, const delegate::CompileOptions& options) const {
     auto wanted = input_shapes(graph);
     if (wanted == shapes) wanted.clear();
-    DEPUTY_ASSIGN(auto compiled, compile_model({graph, options, target->device, quirks}, file, wanted,
-                                               cache ? &*cache : nullptr));
+    DEPUTY_ASSIGN(auto compiled, compile_model({graph, options, target->device, quirks}, file,
+                                               wanted, cache ? &*cache : nullptr));
     if (const auto model = notes.lock()) {
       if (!compiled.cache.text.empty()) model->notes.push_back(compiled.cache.text);
       for (const AppliedQuirk& quirk : compiled.quirks)
-        model->notes.push_back(fmt::format("quirk {} of {}: {} ({})", quirk.id, quirk.file, quirk.action, quirk.reason));
+        model->notes.push_back(fmt::format("quirk {} of {}: {} ({})", quirk.id, quirk.file,
+                                           quirk.action, quirk.reason));
     }
     return std::move(compiled.bytes);
   }
@@ -85,9 +92,10 @@ struct Recipe {
 
 std::string Target::name() const { return impl_ ? impl_->name : ""; }
 
-base::Result<Model> Model::compile(const Target& target, std::span<const std::uint8_t> file, const std::string& name,
-                                   const ModelOptions& options) {
-  if (!target.impl()) return api::bad_argument(name, "a target of no SoC", "take simulate()'s, or soc_target()'s");
+base::Result<Model> Model::compile(const Target& target, std::span<const std::uint8_t> file,
+                                   const std::string& name, const ModelOptions& options) {
+  if (!target.impl())
+    return api::bad_argument(name, "a target of no SoC", "take simulate()'s, or soc_target()'s");
   auto impl = std::make_shared<api::ModelImpl>();
   DEPUTY_ASSIGN(auto graph, api::import_model(file, name, "", {}, &impl->notes));
   impl->name = name;
@@ -109,7 +117,8 @@ base::Result<Model> Model::compile(const Target& target, std::span<const std::ui
   return Model(std::move(impl));
 }
 
-base::Result<Model> Model::from_executable(std::span<const std::uint8_t> file, const std::string& name) {
+base::Result<Model> Model::from_executable(std::span<const std::uint8_t> file,
+                                           const std::string& name) {
   auto impl = std::make_shared<api::ModelImpl>();
   impl->name = name;
   impl->file.assign(file.begin(), file.end());
@@ -119,8 +128,12 @@ base::Result<Model> Model::from_executable(std::span<const std::uint8_t> file, c
 
 std::string Model::name() const { return impl_->name; }
 
-std::vector<TensorInfo> Model::inputs() const { return api::tensor_infos(impl_->executable, impl_->executable.inputs); }
-std::vector<TensorInfo> Model::outputs() const { return api::tensor_infos(impl_->executable, impl_->executable.outputs); }
+std::vector<TensorInfo> Model::inputs() const {
+  return api::tensor_infos(impl_->executable, impl_->executable.inputs);
+}
+std::vector<TensorInfo> Model::outputs() const {
+  return api::tensor_infos(impl_->executable, impl_->executable.outputs);
+}
 
 std::vector<OperatorInfo> Model::operators() const {
   std::vector<OperatorInfo> out;

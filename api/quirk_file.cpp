@@ -18,7 +18,9 @@ base::Error bad(const std::string& where, std::string what, std::string remedy) 
 std::vector<std::string> workarounds() {
   std::vector<std::string> out;
   delegate::Optimisations switches;
-  delegate::Optimisations::fields(switches, [&](bool&, const base::Field& field) { out.push_back(std::string("no-") + field.name); });
+  delegate::Optimisations::fields(switches, [&](bool&, const base::Field& field) {
+    out.push_back(std::string("no-") + field.name);
+  });
   return out;
 }
 
@@ -37,11 +39,14 @@ base::Result<std::int64_t> parse_number(const std::string& text, const std::stri
   return out;
 }
 
-base::Result<NumberRange> parse_numbers(const std::string& text, const Feature& feature, const std::string& where) {
+base::Result<NumberRange> parse_numbers(const std::string& text, const Feature& feature,
+                                        const std::string& where) {
   NumberRange out;
   const std::size_t dots = text.find("..");
-  const std::string low = text.substr(0, dots), high = dots == std::string::npos ? low : text.substr(dots + 2);
-  if (low.empty() && high.empty()) return bad(where, fmt::format("'{}' names no number", text), "write 2, 2..5, 2.. or ..5");
+  const std::string low = text.substr(0, dots),
+                    high = dots == std::string::npos ? low : text.substr(dots + 2);
+  if (low.empty() && high.empty())
+    return bad(where, fmt::format("'{}' names no number", text), "write 2, 2..5, 2.. or ..5");
   if (!low.empty()) {
     DEPUTY_ASSIGN(out.low, parse_number(low, where));
   }
@@ -49,19 +54,24 @@ base::Result<NumberRange> parse_numbers(const std::string& text, const Feature& 
     DEPUTY_ASSIGN(out.high, parse_number(high, where));
   }
   if (out.low && out.high && *out.low > *out.high)
-    return bad(where, fmt::format("{} = '{}' is an empty range", feature.name, text), "write the lower number first");
+    return bad(where, fmt::format("{} = '{}' is an empty range", feature.name, text),
+               "write the lower number first");
   if (out.high && *out.high < feature.least)
-    return bad(where, fmt::format("{} = '{}' is an empty range: it is at least {}", feature.name, text, feature.least),
+    return bad(where,
+               fmt::format("{} = '{}' is an empty range: it is at least {}", feature.name, text,
+                           feature.least),
                "raise the upper end");
   return out;
 }
 
 class Reader {
  public:
-  Reader(base::Config& config, std::size_t index) : config_(config), prefix_(fmt::format("quirks.{}.", index)) {
+  Reader(base::Config& config, std::size_t index)
+      : config_(config), prefix_(fmt::format("quirks.{}.", index)) {
     // Its first line; keys are in the order of their names.
     int first = 0;
-    for (auto it = config.entries().lower_bound(prefix_); it != config.entries().end() && it->first.starts_with(prefix_); ++it) {
+    for (auto it = config.entries().lower_bound(prefix_);
+         it != config.entries().end() && it->first.starts_with(prefix_); ++it) {
       const std::string& where = it->second.where;
       const int line = std::atoi(where.c_str() + where.rfind(':') + 1);
       if (first == 0 || line < first) first = line, where_ = where;
@@ -72,12 +82,16 @@ class Reader {
     Quirk out;
     out.where = where_;
     DEPUTY_ASSIGN(out.id, required("id", "a short name for reports"));
-    DEPUTY_ASSIGN(out.reason, required("reason", "a sentence for whoever finds the operator on the CPU"));
+    DEPUTY_ASSIGN(out.reason,
+                  required("reason", "a sentence for whoever finds the operator on the CPU"));
     DEPUTY_ASSIGN(const std::string action, required("action", "deny, or workaround"));
     if (action != "deny" && action != "workaround")
-      return bad(at("action"), fmt::format("action '{}' is unknown", action), "write deny or workaround");
+      return bad(at("action"), fmt::format("action '{}' is unknown", action),
+                 "write deny or workaround");
     if (action == "workaround") {
-      DEPUTY_ASSIGN(out.workaround, required("workaround", "one of " + join(workarounds(), [](const auto& n) { return n; })));
+      DEPUTY_ASSIGN(
+          out.workaround,
+          required("workaround", "one of " + join(workarounds(), [](const auto& n) { return n; })));
       const auto known = workarounds();
       if (std::find(known.begin(), known.end(), out.workaround) == known.end())
         return bad(at("workaround"), fmt::format("workaround '{}' is unknown", out.workaround),
@@ -102,15 +116,20 @@ class Reader {
   }
   base::Result<std::string> required(const std::string& key, const std::string& what) {
     const auto* entry = config_.find(prefix_ + key);
-    if (!entry || entry->value.empty()) return bad(at(key), fmt::format("the entry has no '{}'", key), "give " + what);
+    if (!entry || entry->value.empty())
+      return bad(at(key), fmt::format("the entry has no '{}'", key), "give " + what);
     return entry->value;
   }
   base::Status read_op(Quirk& out, bool must) {
     const auto* entry = config_.find(prefix_ + "op");
-    if (!entry) return must ? base::Status(bad(where_, "the entry has no 'op'", "name an operator as 'deputy list ops' does")) : base::Status();
+    if (!entry)
+      return must ? base::Status(bad(where_, "the entry has no 'op'",
+                                     "name an operator as 'deputy list ops' does"))
+                  : base::Status();
     out.op = arch::op_from_name(entry->value);
     if (out.op) return {};
-    return bad(entry->where, fmt::format("operator '{}' is unknown", entry->value), "use a name that 'deputy list ops' prints");
+    return bad(entry->where, fmt::format("operator '{}' is unknown", entry->value),
+               "use a name that 'deputy list ops' prints");
   }
   base::Status read_types(Quirk& out) {
     const auto* entry = config_.find(prefix_ + "type");
@@ -121,9 +140,11 @@ class Reader {
       name.erase(0, name.find_first_not_of(' '));
       bool found = false;
       for (int t = 0; t < kDTypeCount; ++t)
-        if (dtype_name(static_cast<DType>(t)) == name) out.types.push_back(static_cast<DType>(t)), found = true;
+        if (dtype_name(static_cast<DType>(t)) == name)
+          out.types.push_back(static_cast<DType>(t)), found = true;
       if (!found)
-        return bad(entry->where, fmt::format("type '{}' is unknown", name), "use names like int8 or uint8, with commas between them");
+        return bad(entry->where, fmt::format("type '{}' is unknown", name),
+                   "use names like int8 or uint8, with commas between them");
       begin = comma + 1;
     }
     return {};
@@ -143,16 +164,19 @@ bool meet(const NumberRange& a, const NumberRange& b) {
   return !(a.high && b.low && *a.high < *b.low) && !(b.high && a.low && *b.high < *a.low);
 }
 
-// Entries about the same thing: the same operator, action and kind of condition, and something that both hold for.
+// Entries about the same thing: the same operator, action and kind of condition, and something that
+// both hold for.
 bool overlap(const Quirk& a, const Quirk& b) {
   if (a.op != b.op || a.workaround != b.workaround || a.when.size() != b.when.size()) return false;
   const bool types = a.types.empty() || b.types.empty() ||
-                     std::find_first_of(a.types.begin(), a.types.end(), b.types.begin(), b.types.end()) != a.types.end();
+                     std::find_first_of(a.types.begin(), a.types.end(), b.types.begin(),
+                                        b.types.end()) != a.types.end();
   for (const auto& [name, range] : a.when) {
     const auto other = b.when.find(name);
     if (other == b.when.end() || !meet(range, other->second)) return false;
   }
-  return types && a.hardware.meets(b.hardware) && a.firmware.meets(b.firmware) && a.driver.meets(b.driver);
+  return types && a.hardware.meets(b.hardware) && a.firmware.meets(b.firmware) &&
+         a.driver.meets(b.driver);
 }
 
 // In double quotes, as YAML reads back.
@@ -188,9 +212,11 @@ base::Status check_overlap(const std::vector<QuirkFile>& files) {
     for (const Quirk& quirk : file.quirks) {
       for (const Quirk* other : seen) {
         if (other->id == quirk.id)
-          return bad(quirk.where, fmt::format("the id '{}' is taken at {}", quirk.id, other->where), "give each entry its own");
+          return bad(quirk.where, fmt::format("the id '{}' is taken at {}", quirk.id, other->where),
+                     "give each entry its own");
         if (overlap(*other, quirk))
-          return bad(quirk.where, fmt::format("'{}' overlaps '{}' at {}", quirk.id, other->id, other->where),
+          return bad(quirk.where,
+                     fmt::format("'{}' overlaps '{}' at {}", quirk.id, other->id, other->where),
                      "join the entries, or part their ranges");
       }
       seen.push_back(&quirk);
@@ -204,12 +230,19 @@ std::string quirks_text(const std::vector<Quirk>& quirks, const std::string& com
   for (const Quirk& q : quirks) {
     out += "  - id: " + quoted(q.id) + "\n";
     if (q.op) out += fmt::format("    op: {}\n", arch::op_name(*q.op));
-    if (!q.types.empty()) out += "    type: " + quoted(join(q.types, [](DType t) { return dtype_name(t); })) + "\n";
+    if (!q.types.empty())
+      out += "    type: " + quoted(join(q.types, [](DType t) { return dtype_name(t); })) + "\n";
     if (!q.when.empty()) out += "    when:\n";
-    for (const auto& [name, range] : q.when) out += fmt::format("      {}: {}\n", name, quoted(range.text()));
-    for (const auto& [name, range] : {std::pair("hardware", &q.hardware), std::pair("firmware", &q.firmware), std::pair("driver", &q.driver)})
-      if (range->low || range->high) out += fmt::format("    {}: {}\n", name, quoted(range->text()));
-    out += q.workaround.empty() ? "    action: deny\n" : fmt::format("    action: workaround\n    workaround: {}\n", q.workaround);
+    for (const auto& [name, range] : q.when)
+      out += fmt::format("      {}: {}\n", name, quoted(range.text()));
+    for (const auto& [name, range] :
+         {std::pair("hardware", &q.hardware), std::pair("firmware", &q.firmware),
+          std::pair("driver", &q.driver)})
+      if (range->low || range->high)
+        out += fmt::format("    {}: {}\n", name, quoted(range->text()));
+    out += q.workaround.empty()
+               ? "    action: deny\n"
+               : fmt::format("    action: workaround\n    workaround: {}\n", q.workaround);
     out += "    reason: " + quoted(q.reason) + "\n";
   }
   return out;

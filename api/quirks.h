@@ -1,5 +1,6 @@
-// What is known to be wrong with certain hardware, firmware or drivers, from YAML files: operators that the NPU must
-// not be given, and optimisations that must stay off. docs/quirks.md has the format.
+// What is known to be wrong with certain hardware, firmware or drivers, from YAML files: operators
+// that the NPU must not be given, and optimisations that must stay off. docs/quirks.md has the
+// format.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,21 @@ namespace deputy::api {
 /// Whole numbers, both ends included; an absent end is open.
 struct NumberRange {
   std::optional<std::int64_t> low, high;
-  bool contains(std::int64_t value) const { return (!low || *low <= value) && (!high || value <= *high); }
+  bool contains(std::int64_t value) const {
+    return (!low || *low <= value) && (!high || value <= *high);
+  }
   std::string text() const;
 };
 
 struct Quirk {
   std::string id;
-  std::optional<arch::OpKind> op;             ///< none: any (workarounds only)
-  std::vector<DType> types;                   ///< empty: every type
-  std::map<std::string, NumberRange> when;    ///< by feature (op_features.h); all must hold
+  std::optional<arch::OpKind> op;           ///< none: any (workarounds only)
+  std::vector<DType> types;                 ///< empty: every type
+  std::map<std::string, NumberRange> when;  ///< by feature (op_features.h); all must hold
   base::VersionRange hardware, firmware, driver;
-  std::string workaround;                     ///< a switch of delegate::Optimisations; empty: deny
+  std::string workaround;  ///< a switch of delegate::Optimisations; empty: deny
   std::string reason;
-  std::string where;                          ///< file:line
+  std::string where;  ///< file:line
 };
 
 struct QuirkFile {
@@ -39,8 +42,8 @@ struct QuirkFile {
   std::vector<Quirk> quirks;
 };
 
-/// kConfig with file:line and a remedy: unknown keys, operators, features, types or workarounds, empty ranges, entries
-/// that overlap. `name` is what messages call the file.
+/// kConfig with file:line and a remedy: unknown keys, operators, features, types or workarounds,
+/// empty ranges, entries that overlap. `name` is what messages call the file.
 base::Result<QuirkFile> parse_quirks(const std::string& text, const std::string& name);
 
 /// kConfig when an entry of one file overlaps one of another.
@@ -65,8 +68,9 @@ struct QuirkEffect {
   std::map<std::size_t, std::string> denied;  ///< by operator: the reason for people
 };
 
-/// Keeps the operators of every entry that concerns `device` off the NPU, switches workarounds on, and says what it
-/// did. A PAD that would be folded into an operator's own padding counts as its padding.
+/// Keeps the operators of every entry that concerns `device` off the NPU, switches workarounds on,
+/// and says what it did. A PAD that would be folded into an operator's own padding counts as its
+/// padding.
 QuirkEffect apply_quirks(const delegate::Graph& graph, const std::vector<QuirkFile>& files,
                          const DeviceIdentity& device, delegate::CompileOptions& options);
 

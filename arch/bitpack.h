@@ -1,6 +1,6 @@
 // Packs a struct's fields() into 32-bit words and back: the one encoding rule of instructions and
-// descriptors. Fields are laid down in order, least significant bit first; a field never straddles a
-// word boundary unless it is wider than 32 bits, in which case it starts a word.
+// descriptors. Fields are laid down in order, least significant bit first; a field never straddles
+// a word boundary unless it is wider than 32 bits, in which case it starts a word.
 #pragma once
 
 #include <cstdint>

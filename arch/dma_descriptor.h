@@ -19,14 +19,33 @@ struct DmaDescriptor {
     using base::Field;
     v(s.src, Field{.name = "src", .doc = "first byte to read", .unit = "bytes", .bits = 48});
     v(s.dst, Field{.name = "dst", .doc = "first byte to write", .unit = "bytes", .bits = 48});
-    v(s.next, Field{.name = "next", .doc = "address of the next descriptor, 0 at the end", .unit = "bytes", .bits = 48});
-    v(s.row_bytes, Field{.name = "row_bytes", .doc = "contiguous bytes of a row", .unit = "bytes", .bits = 32, .min = 1});
+    v(s.next, Field{.name = "next",
+                    .doc = "address of the next descriptor, 0 at the end",
+                    .unit = "bytes",
+                    .bits = 48});
+    v(s.row_bytes, Field{.name = "row_bytes",
+                         .doc = "contiguous bytes of a row",
+                         .unit = "bytes",
+                         .bits = 32,
+                         .min = 1});
     v(s.rows, Field{.name = "rows", .doc = "rows of a plane", .bits = 16, .min = 1});
     v(s.planes, Field{.name = "planes", .doc = "planes", .bits = 16, .min = 1});
-    v(s.src_row_stride, Field{.name = "src_row_stride", .doc = "source bytes from row to row", .unit = "bytes", .bits = 32});
-    v(s.src_plane_stride, Field{.name = "src_plane_stride", .doc = "source bytes from plane to plane", .unit = "bytes", .bits = 32});
-    v(s.dst_row_stride, Field{.name = "dst_row_stride", .doc = "destination bytes from row to row", .unit = "bytes", .bits = 32});
-    v(s.dst_plane_stride, Field{.name = "dst_plane_stride", .doc = "destination bytes from plane to plane", .unit = "bytes", .bits = 32});
+    v(s.src_row_stride, Field{.name = "src_row_stride",
+                              .doc = "source bytes from row to row",
+                              .unit = "bytes",
+                              .bits = 32});
+    v(s.src_plane_stride, Field{.name = "src_plane_stride",
+                                .doc = "source bytes from plane to plane",
+                                .unit = "bytes",
+                                .bits = 32});
+    v(s.dst_row_stride, Field{.name = "dst_row_stride",
+                              .doc = "destination bytes from row to row",
+                              .unit = "bytes",
+                              .bits = 32});
+    v(s.dst_plane_stride, Field{.name = "dst_plane_stride",
+                                .doc = "destination bytes from plane to plane",
+                                .unit = "bytes",
+                                .bits = 32});
   }
 };
 

@@ -1,6 +1,6 @@
-// What a DSP of this family can be: the knobs that the YAML sets, the assembler schedules for and the model
-// is built from. Latencies are those of a short in-order pipeline at a few hundred MHz: a result of latency n
-// can be read n packets later without a stall.
+// What a DSP of this family can be: the knobs that the YAML sets, the assembler schedules for and
+// the model is built from. Latencies are those of a short in-order pipeline at a few hundred MHz: a
+// result of latency n can be read n packets later without a stall.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,17 @@ struct DspTcmConfig {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
-    v(s.bytes, Field{.name = "bytes", .doc = "data memory", .unit = "bytes", .min = 1024, .max = 16777216});
-    v(s.banks, Field{.name = "banks", .doc = "banks of four bytes that are accessed at once; a power of two", .min = 1, .max = 32});
-    v(s.program_bytes, Field{.name = "program_bytes", .doc = "program memory", .unit = "bytes", .min = 256, .max = 1048576});
+    v(s.bytes,
+      Field{.name = "bytes", .doc = "data memory", .unit = "bytes", .min = 1024, .max = 16777216});
+    v(s.banks, Field{.name = "banks",
+                     .doc = "banks of four bytes that are accessed at once; a power of two",
+                     .min = 1,
+                     .max = 32});
+    v(s.program_bytes, Field{.name = "program_bytes",
+                             .doc = "program memory",
+                             .unit = "bytes",
+                             .min = 256,
+                             .max = 1048576});
   }
 };
 
@@ -54,9 +62,18 @@ struct DspDmaConfig {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
-    v(s.chunk_bytes, Field{.name = "chunk_bytes", .doc = "largest single bus transaction", .unit = "bytes", .min = 16, .max = 65536});
-    v(s.outstanding, Field{.name = "outstanding", .doc = "transactions in flight", .min = 1, .max = 64});
-    v(s.bytes_per_cycle, Field{.name = "bytes_per_cycle", .doc = "width of the data memory's port for transfers", .unit = "bytes/cycle", .min = 1, .max = 128});
+    v(s.chunk_bytes, Field{.name = "chunk_bytes",
+                           .doc = "largest single bus transaction",
+                           .unit = "bytes",
+                           .min = 16,
+                           .max = 65536});
+    v(s.outstanding,
+      Field{.name = "outstanding", .doc = "transactions in flight", .min = 1, .max = 64});
+    v(s.bytes_per_cycle, Field{.name = "bytes_per_cycle",
+                               .doc = "width of the data memory's port for transfers",
+                               .unit = "bytes/cycle",
+                               .min = 1,
+                               .max = 128});
   }
 };
 
@@ -70,8 +87,12 @@ struct DspConfig {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
-    v(s.clock_mhz, Field{.name = "clock_mhz", .doc = "DSP clock", .unit = "MHz", .min = 1, .max = 5000});
-    v(s.mailbox_depth, Field{.name = "mailbox_depth", .doc = "words in each direction's mailbox", .min = 1, .max = 256});
+    v(s.clock_mhz,
+      Field{.name = "clock_mhz", .doc = "DSP clock", .unit = "MHz", .min = 1, .max = 5000});
+    v(s.mailbox_depth, Field{.name = "mailbox_depth",
+                             .doc = "words in each direction's mailbox",
+                             .min = 1,
+                             .max = 256});
     v(s.tcm, Field{.name = "tcm", .doc = "tightly coupled memories"});
     v(s.latency, Field{.name = "latency", .doc = "pipeline"});
     v(s.dma, Field{.name = "dma", .doc = "the core's own DMA channel"});
@@ -84,7 +105,9 @@ struct DspTarget : DspConfig {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
-    v(s.present, Field{.name = "present", .doc = "the SoC has a DSP; else its rows count for deputy asm and deputy dsp alone"});
+    v(s.present,
+      Field{.name = "present",
+            .doc = "the SoC has a DSP; else its rows count for deputy asm and deputy dsp alone"});
     DspConfig::fields(s, v);
   }
 };

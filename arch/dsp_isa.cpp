@@ -20,10 +20,11 @@ std::array<DspOpInfo, kDspOpcodes> make_table() {
   std::array<DspOpInfo, kDspOpcodes> table{};
   std::array<std::uint8_t, kDspSlots> next{};
   int i = 0;
-#define DEPUTY_DSP_ROW(id, name, slot, format, syntax, role, size, latency, doc)                        \
-  table[i] = DspOpInfo{DspOpcode::id, name, DspSlot::slot, next[static_cast<int>(DspSlot::slot)]++,     \
-                       DspFormat::format, syntax, DspRole::role, size, DspLatency::latency, doc,        \
-                       parse_syntax(syntax)};                                                           \
+#define DEPUTY_DSP_ROW(id, name, slot, format, syntax, role, size, latency, doc)                 \
+  table[i] = DspOpInfo{                                                                          \
+      DspOpcode::id,       name,   DspSlot::slot,       next[static_cast<int>(DspSlot::slot)]++, \
+      DspFormat::format,   syntax, DspRole::role,       size,                                    \
+      DspLatency::latency, doc,    parse_syntax(syntax)};                                        \
   ++i;
   DEPUTY_DSP_OPS(DEPUTY_DSP_ROW)
 #undef DEPUTY_DSP_ROW
@@ -60,7 +61,8 @@ constexpr DspControlInfo kControls[] = {
     {"dma_rows", "rw", "rows"},
     {"dma_mem_stride", "rw", "bytes from row to row in system memory"},
     {"dma_tcm_stride", "rw", "bytes from row to row in the data memory"},
-    {"dma_start", "w", "1: memory to data memory; 2: data memory to memory; waits while a transfer runs"},
+    {"dma_start", "w",
+     "1: memory to data memory; 2: data memory to memory; waits while a transfer runs"},
     {"dma_status", "r", "bit 0: a transfer runs; bit 1: the last one failed"},
     {"host_interrupt", "w", "raises the host's interrupt with this number"},
 };
@@ -83,16 +85,26 @@ std::span<const DspControlInfo> dsp_controls() { return kControls; }
 
 std::string_view dsp_fault_text(DspFault fault) {
   switch (fault) {
-    case DspFault::kNone: return "none";
-    case DspFault::kFetch: return "no program at this word";
-    case DspFault::kDecode: return "not a packet";
-    case DspFault::kAddress: return "outside the data memory";
-    case DspFault::kAlign: return "misaligned address";
-    case DspFault::kCircular: return "outside the circular buffer";
-    case DspFault::kLoop: return "a loop that is not nested";
-    case DspFault::kControl: return "no such access to a control register";
-    case DspFault::kTrap: return "trap";
-    case DspFault::kDma: return "a transfer outside the data memory";
+    case DspFault::kNone:
+      return "none";
+    case DspFault::kFetch:
+      return "no program at this word";
+    case DspFault::kDecode:
+      return "not a packet";
+    case DspFault::kAddress:
+      return "outside the data memory";
+    case DspFault::kAlign:
+      return "misaligned address";
+    case DspFault::kCircular:
+      return "outside the circular buffer";
+    case DspFault::kLoop:
+      return "a loop that is not nested";
+    case DspFault::kControl:
+      return "no such access to a control register";
+    case DspFault::kTrap:
+      return "trap";
+    case DspFault::kDma:
+      return "a transfer outside the data memory";
   }
   return "?";
 }

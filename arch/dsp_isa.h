@@ -1,14 +1,15 @@
-// The DSP's instruction set: the table (dsp_ops.h) that the assembler, the disassembler, the model and the
-// reference page read, and the encoding of one operation.
+// The DSP's instruction set: the table (dsp_ops.h) that the assembler, the disassembler, the model
+// and the reference page read, and the encoding of one operation.
 //
-// A program is a sequence of packets of up to four operations, one a slot: scalar and control (S), vector ALU
-// (A), multiply-accumulate (M), load and store (L). All operations of a packet read the registers as they were
-// before it; all results are visible to the next packet (the pipeline interlocks). An operation is one
-// little-endian 32-bit word; the bit `last` ends a packet, slots ascend within it. Branches and loops name
-// words, relative to their own packet.
+// A program is a sequence of packets of up to four operations, one a slot: scalar and control (S),
+// vector ALU (A), multiply-accumulate (M), load and store (L). All operations of a packet read the
+// registers as they were before it; all results are visible to the next packet (the pipeline
+// interlocks). An operation is one little-endian 32-bit word; the bit `last` ends a packet, slots
+// ascend within it. Branches and loops name words, relative to their own packet.
 //
-// Registers: r0-r31 of 32 bits (r0 reads as 0), v0-v31 of 128 bytes, accumulators a0-a3 of 64 sums of 32 bits
-// or 32 sums of 64 bits, masks m0-m3 of a bit for each byte of a vector, and control registers.
+// Registers: r0-r31 of 32 bits (r0 reads as 0), v0-v31 of 128 bytes, accumulators a0-a3 of 64 sums
+// of 32 bits or 32 sums of 64 bits, masks m0-m3 of a bit for each byte of a vector, and control
+// registers.
 #pragma once
 
 #include <array>
@@ -33,10 +34,36 @@ inline constexpr std::string_view kDspSlotNames = "SAML";
 /// How a destination is used. A predicated write also keeps the old bytes, so it reads them.
 enum class DspRole : std::uint8_t { kNone, kWrite, kModify, kRead };
 enum class DspLatency : std::uint8_t {
-  kControl, kScalar, kScalarMul, kDivide, kVector, kPermute, kReduce, kMac, kLoad, kGather, kStore
+  kControl,
+  kScalar,
+  kScalarMul,
+  kDivide,
+  kVector,
+  kPermute,
+  kReduce,
+  kMac,
+  kLoad,
+  kGather,
+  kStore
 };
 /// Which fields follow the head of an operation.
-enum class DspFormat : std::uint8_t { kNone, kR3, kR3P, kR4, kRI, kI16, kR3I, kVI, kBranch, kJump, kLoop, kLoopI, kMem, kMemP, kControl };
+enum class DspFormat : std::uint8_t {
+  kNone,
+  kR3,
+  kR3P,
+  kR4,
+  kRI,
+  kI16,
+  kR3I,
+  kVI,
+  kBranch,
+  kJump,
+  kLoop,
+  kLoopI,
+  kMem,
+  kMemP,
+  kControl
+};
 inline constexpr int kDspFormats = 15;
 
 #define DEPUTY_DSP_ENUM(id, ...) id,
@@ -65,12 +92,23 @@ void dsp_fields(Self& s, V&& v) {
   v(s.opcode, Field{.name = "opcode", .doc = "operation, by slot", .bits = 7});
   v(s.slot, Field{.name = "slot", .doc = "0 S, 1 A, 2 M, 3 L", .bits = 2});
   v(s.last, Field{.name = "last", .doc = "1: ends the packet", .bits = 1});
-  const auto reg = [](const char* name) { return Field{.name = name, .doc = "register", .bits = 5}; };
+  const auto reg = [](const char* name) {
+    return Field{.name = name, .doc = "register", .bits = 5};
+  };
   const Field p{.name = "p", .doc = "predicate", .bits = 4, .max = kDspPredicates - 1};
-  const auto imm = [](int bits, bool sign) { return Field{.name = "imm", .doc = "constant", .bits = bits, .is_signed = sign}; };
-  const auto target = [](int bits) { return Field{.name = "imm", .doc = "target, from this packet", .unit = "words", .bits = bits, .is_signed = true}; };
+  const auto imm = [](int bits, bool sign) {
+    return Field{.name = "imm", .doc = "constant", .bits = bits, .is_signed = sign};
+  };
+  const auto target = [](int bits) {
+    return Field{.name = "imm",
+                 .doc = "target, from this packet",
+                 .unit = "words",
+                 .bits = bits,
+                 .is_signed = true};
+  };
   const Field level{.name = "d", .doc = "loop level", .bits = 2};
-  if constexpr (F == DspFormat::kR3 || F == DspFormat::kR3P || F == DspFormat::kR4 || F == DspFormat::kR3I) {
+  if constexpr (F == DspFormat::kR3 || F == DspFormat::kR3P || F == DspFormat::kR4 ||
+                F == DspFormat::kR3I) {
     v(s.d, reg("d")), v(s.a, reg("a")), v(s.b, reg("b"));
     if constexpr (F == DspFormat::kR3P) v(s.p, p);
     if constexpr (F == DspFormat::kR4) v(s.c, reg("c"));
@@ -91,45 +129,57 @@ void dsp_fields(Self& s, V&& v) {
     v(s.d, level), v(s.a, Field{.name = "a", .doc = "times", .bits = 8}), v(s.imm, target(12));
   } else if constexpr (F == DspFormat::kMem) {
     v(s.d, reg("d")), v(s.a, reg("a")), v(s.imm, imm(8, true));
-    v(s.post, Field{.name = "post", .doc = "1: imm is added to the address register afterwards", .bits = 1});
-    v(s.circular, Field{.name = "circular", .doc = "1-4: within circular buffer 0-3; 0: none", .bits = 3, .max = kDspCircularBuffers});
+    v(s.post,
+      Field{
+          .name = "post", .doc = "1: imm is added to the address register afterwards", .bits = 1});
+    v(s.circular, Field{.name = "circular",
+                        .doc = "1-4: within circular buffer 0-3; 0: none",
+                        .bits = 3,
+                        .max = kDspCircularBuffers});
   } else if constexpr (F == DspFormat::kMemP) {
     v(s.d, reg("d")), v(s.a, reg("a")), v(s.p, p), v(s.imm, imm(8, true));
   } else if constexpr (F == DspFormat::kControl) {
-    v(s.d, reg("d")), v(s.imm, Field{.name = "imm", .doc = "control register or constant", .bits = 5});
+    v(s.d, reg("d")),
+        v(s.imm, Field{.name = "imm", .doc = "control register or constant", .bits = 5});
   }
 }
 template <DspFormat F>
 struct DspEncoded : DspOp {
   template <class Self, class V>
-  static void fields(Self& s, V&& v) { dsp_fields<F>(s, v); }
+  static void fields(Self& s, V&& v) {
+    dsp_fields<F>(s, v);
+  }
 };
 /// Calls f with std::integral_constant<DspFormat, F> for the given format.
 template <class Fn, int I = 0>
 decltype(auto) with_dsp_format(DspFormat format, Fn&& f) {
   if constexpr (I + 1 < kDspFormats)
-    if (static_cast<int>(format) != I) return with_dsp_format<Fn, I + 1>(format, static_cast<Fn&&>(f));
+    if (static_cast<int>(format) != I)
+      return with_dsp_format<Fn, I + 1>(format, static_cast<Fn&&>(f));
   return f(std::integral_constant<DspFormat, static_cast<DspFormat>(I)>{});
 }
 
 /// An operand as assembly text has it.
 struct DspOperand {
-  char file = 0;   ///< r, v, a, m, c; V: the pair v[n], v[n+1] with n even; # constant; @ target; [ address
+  char file =
+      0;  ///< r, v, a, m, c; V: the pair v[n], v[n+1] with n even; # constant; @ target; [ address
   char field = 0;  ///< D, A, B, C or I
 };
 struct DspOpInfo {
   DspOpcode code;
   const char* name;
   DspSlot slot;
-  std::uint8_t opcode;   ///< as encoded
+  std::uint8_t opcode;  ///< as encoded
   DspFormat format;
   const char* syntax;
-  DspRole role;          ///< of operand D
-  std::uint8_t size;     ///< bytes of an element, or of an access to memory; 0 where there is none
+  DspRole role;       ///< of operand D
+  std::uint8_t size;  ///< bytes of an element, or of an access to memory; 0 where there is none
   DspLatency latency;
   const char* doc;
   std::array<DspOperand, 5> operands;
-  bool predicated() const { return format == DspFormat::kR3P || format == DspFormat::kVI || format == DspFormat::kMemP; }
+  bool predicated() const {
+    return format == DspFormat::kR3P || format == DspFormat::kVI || format == DspFormat::kMemP;
+  }
   bool memory() const { return slot == DspSlot::kL; }
 };
 const DspOpInfo& dsp_op_info(DspOpcode code);
@@ -138,10 +188,29 @@ std::span<const DspOpInfo> dsp_op_infos();
 const DspOpInfo* find_dsp_op(std::string_view name);
 
 enum class DspControl : std::uint8_t {
-  kCircularBase = 0, kCircularBytes = 4, kPending = 8, kEnable, kVector, kReturn, kInterrupts,
-  kMailIn, kMailWaiting, kMailOut, kMailRoom, kCycle,
-  kDmaMemLow, kDmaMemHigh, kDmaTcm, kDmaRowBytes, kDmaRows, kDmaMemStride, kDmaTcmStride, kDmaStart, kDmaStatus,
-  kHostInterrupt, kCount
+  kCircularBase = 0,
+  kCircularBytes = 4,
+  kPending = 8,
+  kEnable,
+  kVector,
+  kReturn,
+  kInterrupts,
+  kMailIn,
+  kMailWaiting,
+  kMailOut,
+  kMailRoom,
+  kCycle,
+  kDmaMemLow,
+  kDmaMemHigh,
+  kDmaTcm,
+  kDmaRowBytes,
+  kDmaRows,
+  kDmaMemStride,
+  kDmaTcmStride,
+  kDmaStart,
+  kDmaStatus,
+  kHostInterrupt,
+  kCount
 };
 struct DspControlInfo {
   const char* name;
@@ -152,7 +221,16 @@ std::span<const DspControlInfo> dsp_controls();
 
 /// Why the core stopped, as its error register says.
 enum class DspFault : std::uint8_t {
-  kNone, kFetch, kDecode, kAddress, kAlign, kCircular, kLoop, kControl, kTrap, kDma
+  kNone,
+  kFetch,
+  kDecode,
+  kAddress,
+  kAlign,
+  kCircular,
+  kLoop,
+  kControl,
+  kTrap,
+  kDma
 };
 std::string_view dsp_fault_text(DspFault fault);
 

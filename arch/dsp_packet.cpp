@@ -25,22 +25,32 @@ const DspOpInfo* by_number(unsigned slot, unsigned opcode) {
 
 int field_value(const DspOp& op, char field) {
   switch (field) {
-    case 'D': return op.d;
-    case 'A': return op.a;
-    case 'B': return op.b;
-    case 'C': return op.c;
-    default: return op.imm;
+    case 'D':
+      return op.d;
+    case 'A':
+      return op.a;
+    case 'B':
+      return op.b;
+    case 'C':
+      return op.c;
+    default:
+      return op.imm;
   }
 }
 
 bool register_fits(const DspOperand& operand, const DspOp& op) {
   const int n = field_value(op, operand.field);
   switch (operand.file) {
-    case 'a': return n < kDspAccumulators;
-    case 'm': return n < kDspMasks;
-    case 'V': return n % 2 == 0;
-    case 'c': return n < static_cast<int>(DspControl::kCount);
-    default: return true;
+    case 'a':
+      return n < kDspAccumulators;
+    case 'm':
+      return n < kDspMasks;
+    case 'V':
+      return n % 2 == 0;
+    case 'c':
+      return n < static_cast<int>(DspControl::kCount);
+    default:
+      return true;
   }
 }
 
@@ -48,13 +58,20 @@ bool register_fits(const DspOperand& operand, const DspOp& op) {
 
 std::string_view dsp_decode_fault_text(DspDecodeFault fault) {
   switch (fault) {
-    case DspDecodeFault::kNone: return "none";
-    case DspDecodeFault::kTruncated: return "the program ends within a packet";
-    case DspDecodeFault::kUnknownOpcode: return "no such operation";
-    case DspDecodeFault::kBadField: return "a field is out of range or a reserved bit is set";
-    case DspDecodeFault::kBadRegister: return "no such register";
-    case DspDecodeFault::kBadOrder: return "slots do not ascend";
-    case DspDecodeFault::kDoubleWrite: return "two operations of a packet write one register";
+    case DspDecodeFault::kNone:
+      return "none";
+    case DspDecodeFault::kTruncated:
+      return "the program ends within a packet";
+    case DspDecodeFault::kUnknownOpcode:
+      return "no such operation";
+    case DspDecodeFault::kBadField:
+      return "a field is out of range or a reserved bit is set";
+    case DspDecodeFault::kBadRegister:
+      return "no such register";
+    case DspDecodeFault::kBadOrder:
+      return "slots do not ascend";
+    case DspDecodeFault::kDoubleWrite:
+      return "two operations of a packet write one register";
   }
   return "?";
 }
@@ -62,7 +79,8 @@ std::string_view dsp_decode_fault_text(DspDecodeFault fault) {
 DspOp make_dsp_op(DspOpcode code) {
   const DspOpInfo& info = dsp_op_info(code);
   DspOp op;
-  op.code = code, op.opcode = info.opcode, op.slot = static_cast<std::uint8_t>(info.slot), op.size = info.size;
+  op.code = code, op.opcode = info.opcode, op.slot = static_cast<std::uint8_t>(info.slot),
+  op.size = info.size;
   return op;
 }
 
@@ -76,31 +94,38 @@ std::uint32_t encode_dsp_op(const DspOp& op) {
 
 DspDecodeFault check_dsp_op(const DspOp& op) {
   const DspOpInfo& info = dsp_op_info(op.code);
-  const bool fits = with_dsp_format(info.format, [&](auto f) { return first_bad_field(DspEncoded<f()>{op}) == nullptr; });
+  const bool fits = with_dsp_format(
+      info.format, [&](auto f) { return first_bad_field(DspEncoded<f()>{op}) == nullptr; });
   if (!fits) return DspDecodeFault::kBadField;
   for (const DspOperand& operand : info.operands)
     if (operand.file && !register_fits(operand, op)) return DspDecodeFault::kBadRegister;
   const bool moves = op.post || op.code == DspOpcode::kLLdwbr;
-  if (moves && info.operands[0].file == 'r' && info.role == DspRole::kWrite && op.d == op.a && op.d) return DspDecodeFault::kDoubleWrite;
+  if (moves && info.operands[0].file == 'r' && info.role == DspRole::kWrite && op.d == op.a && op.d)
+    return DspDecodeFault::kDoubleWrite;
   return DspDecodeFault::kNone;
 }
 
 DspDecodeFault decode_dsp_op(std::uint32_t word, DspOp& op) {
   const DspOpInfo* info = by_number(word >> kOpcodeBits & 3, word & ((1 << kOpcodeBits) - 1));
   if (!info) return DspDecodeFault::kUnknownOpcode;
-  op = with_dsp_format(info->format, [&](auto f) -> DspOp { return unpack<DspEncoded<f()>>({&word, 1}); });
+  op = with_dsp_format(info->format, [&](auto f) -> DspOp {
+    return unpack<DspEncoded<f()>>({&word, 1});
+  });
   op.code = info->code, op.size = info->size;
   if (const DspDecodeFault fault = check_dsp_op(op); fault != DspDecodeFault::kNone) return fault;
   return encode_dsp_op(op) == word ? DspDecodeFault::kNone : DspDecodeFault::kBadField;
 }
 
-DspDecodeFault decode_dsp_packet(std::span<const std::uint32_t> words, std::size_t at, DspPacket& packet) {
+DspDecodeFault decode_dsp_packet(std::span<const std::uint32_t> words, std::size_t at,
+                                 DspPacket& packet) {
   packet = {};
   for (;;) {
     if (at + packet.count >= words.size()) return DspDecodeFault::kTruncated;
     if (packet.count == kDspSlots) return DspDecodeFault::kBadOrder;
     DspOp& op = packet.ops[packet.count];
-    if (const auto fault = decode_dsp_op(words[at + packet.count], op); fault != DspDecodeFault::kNone) return fault;
+    if (const auto fault = decode_dsp_op(words[at + packet.count], op);
+        fault != DspDecodeFault::kNone)
+      return fault;
     ++packet.count;
     if (op.last) return check_dsp_packet(packet);
   }
@@ -128,12 +153,22 @@ DspUses dsp_uses(const DspOp& op) {
     int count = 1;
     switch (operand.file) {
       case 'r':
-      case '[': break;
-      case 'v': id = kDspVectorId + n; break;
-      case 'V': id = kDspVectorId + n, count = 2; break;
-      case 'a': id = kDspAccumulatorId + n; break;
-      case 'm': id = kDspMaskId + n; break;
-      default: continue;
+      case '[':
+        break;
+      case 'v':
+        id = kDspVectorId + n;
+        break;
+      case 'V':
+        id = kDspVectorId + n, count = 2;
+        break;
+      case 'a':
+        id = kDspAccumulatorId + n;
+        break;
+      case 'm':
+        id = kDspMaskId + n;
+        break;
+      default:
+        continue;
     }
     if (operand.file == '[') {
       uses.reads.set(id);
@@ -142,8 +177,10 @@ DspUses dsp_uses(const DspOp& op) {
       continue;
     }
     const bool destination = operand.field == 'D';
-    const bool reads = !destination || info.role == DspRole::kRead || info.role == DspRole::kModify || merges;
-    const bool writes = destination && (info.role == DspRole::kWrite || info.role == DspRole::kModify);
+    const bool reads =
+        !destination || info.role == DspRole::kRead || info.role == DspRole::kModify || merges;
+    const bool writes =
+        destination && (info.role == DspRole::kWrite || info.role == DspRole::kModify);
     for (int i = 0; i < count; ++i, ++id) {
       // An accumulating operation takes its sum late, so it may follow the one before it directly.
       const bool forwards = operand.file == 'a' && info.slot == DspSlot::kM;
@@ -160,20 +197,31 @@ DspUses dsp_uses(const DspOp& op) {
 int dsp_result_latency(const DspOp& op, std::size_t id, const DspLatencyConfig& config) {
   const DspOpInfo& info = dsp_op_info(op.code);
   if (id >= kDspForwardId) return 1;
-  const bool loads_scalar = info.memory() && info.role == DspRole::kWrite && info.operands[0].file == 'r' && id == op.d;
-  if (info.memory() && id < kDspVectorId && !loads_scalar) return config.scalar;  // the address register
+  const bool loads_scalar =
+      info.memory() && info.role == DspRole::kWrite && info.operands[0].file == 'r' && id == op.d;
+  if (info.memory() && id < kDspVectorId && !loads_scalar)
+    return config.scalar;  // the address register
   switch (info.latency) {
-    case DspLatency::kScalarMul: return config.scalar_mul;
-    case DspLatency::kDivide: return config.divide;
-    case DspLatency::kVector: return config.vector;
-    case DspLatency::kPermute: return config.permute;
-    case DspLatency::kReduce: return config.reduce;
-    case DspLatency::kMac: return config.mac;
-    case DspLatency::kLoad: return config.load;
-    case DspLatency::kGather: return config.gather;
+    case DspLatency::kScalarMul:
+      return config.scalar_mul;
+    case DspLatency::kDivide:
+      return config.divide;
+    case DspLatency::kVector:
+      return config.vector;
+    case DspLatency::kPermute:
+      return config.permute;
+    case DspLatency::kReduce:
+      return config.reduce;
+    case DspLatency::kMac:
+      return config.mac;
+    case DspLatency::kLoad:
+      return config.load;
+    case DspLatency::kGather:
+      return config.gather;
     case DspLatency::kScalar:
     case DspLatency::kControl:
-    case DspLatency::kStore: break;
+    case DspLatency::kStore:
+      break;
   }
   return config.scalar;
 }
@@ -189,16 +237,27 @@ std::string disassemble_dsp_op(const DspOp& op, std::size_t at) {
     const int n = field_value(op, operand.field);
     text += separator, separator = ", ";
     switch (operand.file) {
-      case '#': text += std::to_string(n); break;
-      case '@': text += std::to_string(static_cast<long long>(at) + n); break;
-      case 'c': text += dsp_controls()[static_cast<std::size_t>(n)].name; break;
+      case '#':
+        text += std::to_string(n);
+        break;
+      case '@':
+        text += std::to_string(static_cast<long long>(at) + n);
+        break;
+      case 'c':
+        text += dsp_controls()[static_cast<std::size_t>(n)].name;
+        break;
       case '[':
-        if (op.post) text += fmt::format("[r{}]{:+}", n, op.imm);
-        else if (op.imm) text += fmt::format("[r{} {} {}]", n, op.imm < 0 ? '-' : '+', op.imm < 0 ? -op.imm : op.imm);
-        else text += fmt::format("[r{}]", n);
+        if (op.post)
+          text += fmt::format("[r{}]{:+}", n, op.imm);
+        else if (op.imm)
+          text +=
+              fmt::format("[r{} {} {}]", n, op.imm < 0 ? '-' : '+', op.imm < 0 ? -op.imm : op.imm);
+        else
+          text += fmt::format("[r{}]", n);
         if (op.circular) text += fmt::format("%c{}", op.circular - 1);
         break;
-      default: text += fmt::format("{}{}", operand.file == 'V' ? 'v' : operand.file, n);
+      default:
+        text += fmt::format("{}{}", operand.file == 'V' ? 'v' : operand.file, n);
     }
   }
   return text;
@@ -206,7 +265,8 @@ std::string disassemble_dsp_op(const DspOp& op, std::size_t at) {
 
 std::string disassemble_dsp_packet(const DspPacket& packet, std::size_t at) {
   std::string text;
-  for (int i = 0; i < packet.count; ++i) text += (i ? " || " : "") + disassemble_dsp_op(packet.ops[i], at);
+  for (int i = 0; i < packet.count; ++i)
+    text += (i ? " || " : "") + disassemble_dsp_op(packet.ops[i], at);
   return text;
 }
 

@@ -21,7 +21,9 @@ struct EngineWords {
 inline constexpr std::array<EngineWords, 3> kEngineWords = {
     {{"cpu", "CPU"}, {"npu", "NPU"}, {"dsp", "DSP"}}};
 
-constexpr const char* engine_word(Engine e) { return kEngineWords[static_cast<std::size_t>(e)].word; }
+constexpr const char* engine_word(Engine e) {
+  return kEngineWords[static_cast<std::size_t>(e)].word;
+}
 constexpr const char* engine_title(Engine e) {
   return kEngineWords[static_cast<std::size_t>(e)].title;
 }
@@ -32,7 +34,8 @@ constexpr std::optional<Engine> engine_named(std::string_view word) {
   return {};
 }
 
-/// Where the compiler placed an operator, or a step. A step of the DSP is one of the host's that it does.
+/// Where the compiler placed an operator, or a step. A step of the DSP is one of the host's that it
+/// does.
 Engine engine_of(const Executable& executable, std::size_t op);
 Engine engine_of(const Step& step);
 

@@ -165,7 +165,8 @@ bool Executable::on_dsp(std::size_t op) const {
 std::string_view Executable::op_word(std::size_t op) const {
   if (ops[op].kind == OpKind::ONNX)
     for (const Step& s : steps)
-      if (s.kind == StepKind::kHost && s.source_op == op) return arch::op_word(ops[op].kind, s.attrs);
+      if (s.kind == StepKind::kHost && s.source_op == op)
+        return arch::op_word(ops[op].kind, s.attrs);
   return op_name(ops[op].kind);
 }
 

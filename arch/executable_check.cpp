@@ -32,7 +32,8 @@ class Checker {
       if (const auto p = tensor(e_.tensors[i]); !p.empty())
         return fmt::format("tensor {}: {}", i, p);
     for (std::size_t i = 0; i < e_.externals.size(); ++i)
-      if (const auto p = external(i); !p.empty()) return fmt::format("external region {}: {}", i, p);
+      if (const auto p = external(i); !p.empty())
+        return fmt::format("external region {}: {}", i, p);
     for (std::size_t i = 0; i < e_.ops.size(); ++i)
       if (!op_from_number(static_cast<std::uint32_t>(e_.ops[i].kind)))
         return fmt::format("op {} is of the unknown kind {}", i,
@@ -115,10 +116,13 @@ class Checker {
   /// A graph input or output: an external region that it lies in is its own.
   std::string own_region(std::uint32_t id) const {
     const PlacedTensor& t = e_.tensors[id];
-    if (t.placement != Placement::kRegion || t.desc.bytes() == 0 || !is_external(t.region)) return {};
+    if (t.placement != Placement::kRegion || t.desc.bytes() == 0 || !is_external(t.region))
+      return {};
     const std::uint32_t owner =
         e_.externals[static_cast<std::size_t>(external_index(t.region))].tensor;
-    return owner == id ? "" : fmt::format("tensor {} lies in the external region of tensor {}", id, owner);
+    return owner == id
+               ? ""
+               : fmt::format("tensor {} lies in the external region of tensor {}", id, owner);
   }
   std::string given(std::uint32_t id) const {
     if (const auto p = stored(id); !p.empty()) return p;

@@ -12,7 +12,8 @@ namespace deputy::arch {
 /// are not looked at: the runtime's verifier does that. Nor are the fallbacks' bytes: see below.
 std::string executable_problem(const Executable& executable);
 
-/// What is wrong with `fallback`, itself sound, as the fallback of program `program`; empty: nothing.
+/// What is wrong with `fallback`, itself sound, as the fallback of program `program`; empty:
+/// nothing.
 std::string fallback_problem(const Executable& executable, std::size_t program,
                              const Executable& fallback);
 

@@ -1,5 +1,6 @@
-// An instruction's fields as one flat vector of bits, in order of fields(), least significant bit first, without gaps:
-// how a decoded instruction enters the RTL of the compute path (rtl/include/npu_isa.svh has the same structs).
+// An instruction's fields as one flat vector of bits, in order of fields(), least significant bit
+// first, without gaps: how a decoded instruction enters the RTL of the compute path
+// (rtl/include/npu_isa.svh has the same structs).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ int flat_bits() {
   return bits;
 }
 
-/// Writes `value`'s fields into `words`, which must hold flat_bits<T>() bits; what is beyond them becomes 0.
+/// Writes `value`'s fields into `words`, which must hold flat_bits<T>() bits; what is beyond them
+/// becomes 0.
 template <class T>
 void flatten(const T& value, std::span<std::uint32_t> words) {
   for (std::uint32_t& word : words) word = 0;

@@ -73,17 +73,17 @@ struct HostConfig {
                                .unit = "cycles",
                                .min = 0,
                                .max = 1e6});
-    v(s.context_switch, Field{.name = "context_switch",
-                              .doc = "switching the core to another thread, or waking the waiting one",
-                              .unit = "cycles",
-                              .min = 0,
-                              .max = 1e7});
-    v(s.time_slice_us,
-      Field{.name = "time_slice_us",
-            .doc = "how long a thread keeps the core while another one wants it",
-            .unit = "us",
-            .min = 1,
-            .max = 1e6});
+    v(s.context_switch,
+      Field{.name = "context_switch",
+            .doc = "switching the core to another thread, or waking the waiting one",
+            .unit = "cycles",
+            .min = 0,
+            .max = 1e7});
+    v(s.time_slice_us, Field{.name = "time_slice_us",
+                             .doc = "how long a thread keeps the core while another one wants it",
+                             .unit = "us",
+                             .min = 1,
+                             .max = 1e6});
     v(s.chunk_bytes, Field{.name = "chunk_bytes",
                            .doc = "largest bus transaction of streaming accesses",
                            .unit = "bytes",

@@ -35,11 +35,13 @@ std::uint64_t maintained_lines(const HostConfig& host, std::uint64_t address, st
 /// Host cycles from a finished job's interrupt to the thread that waits for it.
 std::uint64_t interrupt_cycles(const HostConfig& host);
 
-/// Register accesses of the driver for one job that succeeds: the doorbell; the interrupt's cause read and
-/// acknowledged at the queue manager and at the controller, and looked at again; HEAD read.
+/// Register accesses of the driver for one job that succeeds: the doorbell; the interrupt's cause
+/// read and acknowledged at the queue manager and at the controller, and looked at again; HEAD
+/// read.
 inline constexpr std::uint64_t kLaunchRegisterAccesses = 6;
 
-/// Host cycles to write a ring entry of `bytes` at a line's beginning and to clean it out of the cache.
+/// Host cycles to write a ring entry of `bytes` at a line's beginning and to clean it out of the
+/// cache.
 std::uint64_t launch_cycles(const HostConfig& host, std::uint64_t bytes);
 
 }  // namespace deputy::arch

@@ -165,10 +165,8 @@ bool add_supported(const Eltwise& e) {
 
 void check(const Eltwise& e, Verdict& v) {
   const auto mode = static_cast<EltwiseMode>(e.mode);
-  if (mode == EltwiseMode::kAdd || mode == EltwiseMode::kSub)
-    v.require(add_supported(e));
-  if (mode == EltwiseMode::kMul)
-    v.require(requant_supported(e.o_mult, e.o_shift, e.rounding));
+  if (mode == EltwiseMode::kAdd || mode == EltwiseMode::kSub) v.require(add_supported(e));
+  if (mode == EltwiseMode::kMul) v.require(requant_supported(e.o_mult, e.o_shift, e.rounding));
   const Tile output = output_tile(e);
   const Tile a{e.a_addr, e.a_row_stride, e.a_px_stride,
                e.ofm_h,  e.ofm_w,        e.a_ch_stride ? e.ofm_c : 1};

@@ -1,6 +1,7 @@
-// What the NPU refuses of a single instruction, and which bytes of the scratchpad it touches. The model faults by this
-// table, the driver's verifier refuses by it before anything runs, and the simulator notices by it two instructions in
-// flight at the same time that should have waited for each other (hardware would not notice).
+// What the NPU refuses of a single instruction, and which bytes of the scratchpad it touches. The
+// model faults by this table, the driver's verifier refuses by it before anything runs, and the
+// simulator notices by it two instructions in flight at the same time that should have waited for
+// each other (hardware would not notice).
 #pragma once
 
 #include <array>
@@ -15,9 +16,9 @@
 namespace deputy::arch {
 
 /// Checks everything about an instruction that does not depend on time or data, and returns the
-/// fault the hardware raises, kNone if legal. Covers LOAD, LOADW and STORE (scratchpad side) too, so
-/// a legal instruction can never touch memory outside the scratchpad. Where several apply, the first
-/// of these is reported:
+/// fault the hardware raises, kNone if legal. Covers LOAD, LOADW and STORE (scratchpad side) too,
+/// so a legal instruction can never touch memory outside the scratchpad. Where several apply, the
+/// first of these is reported:
 ///
 /// kSpmBounds: any byte of an operand outside the scratchpad. An input counts with its whole
 /// declared extent
@@ -40,8 +41,8 @@ namespace deputy::arch {
 ///    SOFTMAX with both address and row stride equal. Tiles
 ///    that interleave without sharing a byte (slices of one concatenated map) do not overlap.
 ///
-/// Values in the scratchpad cannot fault, save for the table of LOADW (load_weights): the shift of a channel's parameters is taken as the
-/// nearest in
+/// Values in the scratchpad cannot fault, save for the table of LOADW (load_weights): the shift of
+/// a channel's parameters is taken as the nearest in
 /// [-31, 30], and a scale that is not a number saturates as arch/numerics.h says.
 NpuError check_instruction(const Operation& op, const NpuConfig& config);
 

@@ -48,8 +48,9 @@ Values implied_values(T op) {
 
 FieldSize smallest(std::int64_t value, bool is_signed) {
   const auto fits = [&](int bits) {
-    return is_signed ? value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1)
-                     : value < std::int64_t{1} << bits;
+    return is_signed
+               ? value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1)
+               : value < std::int64_t{1} << bits;
   };
   return fits(8) ? FieldSize::kOneByte : fits(16) ? FieldSize::kTwoBytes : FieldSize::kFull;
 }
@@ -108,8 +109,8 @@ void encode(const Instruction& instruction, std::vector<std::uint32_t>& out) {
       [&]<class T>(const T& op) {
         const char* bad = first_bad_field(op);
         DEPUTY_CHECK(bad == nullptr, bad ? bad : "");
-        const Values values = values_of(instruction.header, op), defaults = values_of(Header{}, T{}),
-                     implied = implied_values(op);
+        const Values values = values_of(instruction.header, op),
+                     defaults = values_of(Header{}, T{}), implied = implied_values(op);
         std::array<std::uint8_t, kMaxFields * 6> bytes{};
         int end = (values.count + 3) / 4;
         for (int i = 0; i < values.count; ++i) {
@@ -120,11 +121,13 @@ void encode(const Instruction& instruction, std::vector<std::uint32_t>& out) {
             bytes[end++] = static_cast<std::uint8_t>(values.value[i] >> (8 * b));
         }
         const int words = 1 + (end + 3) / 4;
-        out.push_back(static_cast<std::uint32_t>(T::kOpcode) | static_cast<std::uint32_t>(words) << 8 |
+        out.push_back(static_cast<std::uint32_t>(T::kOpcode) |
+                      static_cast<std::uint32_t>(words) << 8 |
                       static_cast<std::uint32_t>(instruction.header.tag) << 16);
         for (int w = 0; w < words - 1; ++w) {
           std::uint32_t word = 0;
-          for (int b = 0; b < 4; ++b) word |= static_cast<std::uint32_t>(bytes[w * 4 + b]) << (8 * b);
+          for (int b = 0; b < 4; ++b)
+            word |= static_cast<std::uint32_t>(bytes[w * 4 + b]) << (8 * b);
           out.push_back(word);
         }
       },
@@ -138,10 +141,12 @@ Decoded decode(std::span<const std::uint32_t> words) {
     return result;
   }
   Header& header = result.instruction.header;
-  header.opcode = words[0] & 0xFF, header.words = words[0] >> 8 & 0xFF, header.tag = words[0] >> 16 & 0xFFFF;
+  header.opcode = words[0] & 0xFF, header.words = words[0] >> 8 & 0xFF,
+  header.tag = words[0] >> 16 & 0xFFFF;
   result.fault = DecodeFault::kUnknownOpcode;
   for_each_instruction([&]<class T>(T) {
-    if (header.opcode == static_cast<std::uint8_t>(T::kOpcode)) result.fault = decode_body<T>(words, result);
+    if (header.opcode == static_cast<std::uint8_t>(T::kOpcode))
+      result.fault = decode_body<T>(words, result);
   });
   return result;
 }
@@ -150,8 +155,8 @@ std::string disassemble(const Instruction& instruction) {
   const Header& h = instruction.header;
   return std::visit(
       [&]<class T>(const T& op) {
-        std::string text = fmt::format("{:<8}tag={} wait={}/{}/{}", T::kName, h.tag, h.wait_load, h.wait_compute,
-                                       h.wait_store);
+        std::string text = fmt::format("{:<8}tag={} wait={}/{}/{}", T::kName, h.tag, h.wait_load,
+                                       h.wait_compute, h.wait_store);
         T::fields(op, [&](const auto& member, const base::Field& f) {
           const std::string_view name = f.name;
           if (name.ends_with("_addr") || name == "addr" || name == "mem_offset")

@@ -47,12 +47,22 @@ inline constexpr std::uint64_t kDramBase = kDramRange.base;
 
 /// Interrupt lines into the controller.
 enum class IrqLine : std::uint32_t {
-  kNpu = 0, kDma = 1, kNpuQueue = 2, kDmaQueue = 3, kSync = 4, kIommu = 5, kEcc = 6, kSensor = 7, kDsp = 8, kDspQueue = 9
+  kNpu = 0,
+  kDma = 1,
+  kNpuQueue = 2,
+  kDmaQueue = 3,
+  kSync = 4,
+  kIommu = 5,
+  kEcc = 6,
+  kSensor = 7,
+  kDsp = 8,
+  kDspQueue = 9
 };
 
 /// "npu", "dma.queue", ...; empty for a line that nothing drives.
 constexpr std::string_view irq_line_name(IrqLine line) {
-  constexpr std::string_view kNames[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor", "dsp", "dsp.queue"};
+  constexpr std::string_view kNames[] = {"npu",   "dma", "npu.queue", "dma.queue", "sync",
+                                         "iommu", "ecc", "sensor",    "dsp",       "dsp.queue"};
   const auto i = static_cast<std::size_t>(line);
   return i < std::size(kNames) ? kNames[i] : std::string_view{};
 }

@@ -1,6 +1,6 @@
 // What each engine asks of a tensor's quantisation, by the tensor's role: the contract between
-// whoever quantised a model and whoever runs it. The compiler's constraint table, `deputy check`, the
-// quantiser and docs/reference/quantisation_contract.md all read these rows.
+// whoever quantised a model and whoever runs it. The compiler's constraint table, `deputy check`,
+// the quantiser and docs/reference/quantisation_contract.md all read these rows.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct QuantisationContract {
   Granularity granularity;
   Symmetry symmetry;
   float least_scale, greatest_scale;  ///< inclusive
-  /// Bounds of zero points, inclusive, in the datapath's signed form: an unsigned byte counts less 128.
+  /// Bounds of zero points, inclusive, in the datapath's signed form: an unsigned byte counts less
+  /// 128.
   std::int32_t least_zero, greatest_zero;
   /// Bias: its scale over the product of the input's and the weights' scales is 1 to within this
   /// part; 0: not looked at.
@@ -49,8 +50,8 @@ inline constexpr std::uint32_t kEveryDType = (1u << kDTypeCount) - 1;
 /// "int8 or uint8"
 std::string dtype_list(std::uint32_t types);
 
-std::string_view engine_name(ContractEngine engine);   ///< "NPU", "CPU"
-std::string_view role_name(TensorRole role);           ///< "feature map", "weights", "bias"
+std::string_view engine_name(ContractEngine engine);  ///< "NPU", "CPU"
+std::string_view role_name(TensorRole role);          ///< "feature map", "weights", "bias"
 /// "int8 or uint8, per tensor, zero point -128 to 127, scale above 0"
 std::string contract_text(const QuantisationContract& row);
 

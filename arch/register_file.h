@@ -1,5 +1,5 @@
-// The behaviour every register block shares: reset values, masks, access kinds. Device models and fakes add
-// what a write starts.
+// The behaviour every register block shares: reset values, masks, access kinds. Device models and
+// fakes add what a write starts.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +34,25 @@ class RegisterFile {
     return r->access == Access::kWo ? 0 : values_.at(offset);
   }
 
-  /// A bus write, by the register's access kind. Write-only commands store nothing: the device acts on them.
+  /// A bus write, by the register's access kind. Write-only commands store nothing: the device acts
+  /// on them.
   void bus_write(std::uint32_t offset, std::uint32_t value) {
     const RegisterInfo* r = find(offset);
     DEPUTY_CHECK(r, "no such register");
     std::uint32_t& stored = values_[offset];
     switch (r->access) {
       case Access::kRo:
-      case Access::kWo: break;
-      case Access::kRw: stored = value & r->mask; break;
-      case Access::kW1c: stored &= ~(value & r->mask); break;
-      case Access::kW1s: stored |= value & r->mask; break;
+      case Access::kWo:
+        break;
+      case Access::kRw:
+        stored = value & r->mask;
+        break;
+      case Access::kW1c:
+        stored &= ~(value & r->mask);
+        break;
+      case Access::kW1s:
+        stored |= value & r->mask;
+        break;
     }
   }
 

@@ -1,5 +1,6 @@
-// What a particular NPU is besides what it can do: its revision, the firmware of its command processor, and the fault
-// it was made with. None of it is part of NpuConfig: a compiler may know the versions, never the fault.
+// What a particular NPU is besides what it can do: its revision, the firmware of its command
+// processor, and the fault it was made with. None of it is part of NpuConfig: a compiler may know
+// the versions, never the fault.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,13 @@ struct Silicon {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     using base::Field;
-    v(s.revision, Field{.name = "revision", .doc = "hardware revision that REVISION reports, MAJOR.MINOR"});
-    v(s.firmware, Field{.name = "firmware", .doc = "firmware version that REVISION reports, MAJOR.MINOR"});
-    v(s.defect, Field{.name = "defect", .doc = "a fault the NPU was made with, for developing drivers and probes (docs/quirks.md); none in sound silicon"});
+    v(s.revision,
+      Field{.name = "revision", .doc = "hardware revision that REVISION reports, MAJOR.MINOR"});
+    v(s.firmware,
+      Field{.name = "firmware", .doc = "firmware version that REVISION reports, MAJOR.MINOR"});
+    v(s.defect, Field{.name = "defect",
+                      .doc = "a fault the NPU was made with, for developing drivers and probes "
+                             "(docs/quirks.md); none in sound silicon"});
   }
 };
 

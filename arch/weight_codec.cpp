@@ -85,12 +85,18 @@ std::array<std::uint16_t, kCodeSymbols> canonical_codes(const CodeLengths& lengt
 
 std::string_view code_fault_text(CodeFault fault) {
   switch (fault) {
-    case CodeFault::kNone: return "no fault";
-    case CodeFault::kBadTable: return "the code table is not a prefix code";
-    case CodeFault::kBadCode: return "a code that no symbol has";
-    case CodeFault::kTruncated: return "the stream ends inside a token";
-    case CodeFault::kOverrun: return "a run beyond the block";
-    case CodeFault::kTrailing: return "bytes after the last token";
+    case CodeFault::kNone:
+      return "no fault";
+    case CodeFault::kBadTable:
+      return "the code table is not a prefix code";
+    case CodeFault::kBadCode:
+      return "a code that no symbol has";
+    case CodeFault::kTruncated:
+      return "the stream ends inside a token";
+    case CodeFault::kOverrun:
+      return "a run beyond the block";
+    case CodeFault::kTrailing:
+      return "bytes after the last token";
   }
   return "unknown fault";
 }
@@ -112,7 +118,8 @@ CodeFault WeightDecoder::set_code(const CodeLengths& lengths) {
   return CodeFault::kNone;
 }
 
-CodeFault WeightDecoder::decode(std::span<const std::uint8_t> stream, std::span<std::uint8_t> out) const {
+CodeFault WeightDecoder::decode(std::span<const std::uint8_t> stream,
+                                std::span<std::uint8_t> out) const {
   if (entries_.empty()) return CodeFault::kBadTable;
   WordReader words(stream);
   std::array<Lane, kCodeLanes> lanes{};
@@ -136,7 +143,8 @@ CodeFault WeightDecoder::decode(std::span<const std::uint8_t> stream, std::span<
     const bool repeat = entry.symbol >= kFirstRepeat;
     const std::size_t count = kRunLengths[(entry.symbol - kFirstFill) % kRunKinds];
     if (count > out.size() - at || (repeat && at == 0)) return CodeFault::kOverrun;
-    std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at), count, repeat ? out[at - 1] : lengths_.fill);
+    std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at), count,
+                repeat ? out[at - 1] : lengths_.fill);
     at += count;
   }
   return words.reached_end() ? CodeFault::kNone : CodeFault::kTrailing;

@@ -21,7 +21,9 @@ Error config_error(const std::string& where, std::string message, std::string re
 Status flatten(const YAML::Node& node, const std::string& prefix, const std::string& file,
                std::map<std::string, Config::Entry>& out) {
   const std::string where = fmt::format("{}:{}", file, node.Mark().line + 1);
-  const auto child_key = [&](const std::string& name) { return prefix.empty() ? name : prefix + "." + name; };
+  const auto child_key = [&](const std::string& name) {
+    return prefix.empty() ? name : prefix + "." + name;
+  };
   if (node.IsMap()) {
     std::set<std::string> seen;  // yaml-cpp keeps duplicate keys silently; we refuse them
     for (const auto& item : node) {
@@ -29,7 +31,8 @@ Status flatten(const YAML::Node& node, const std::string& prefix, const std::str
       const std::string name = item.first.Scalar();
       if (!seen.insert(name).second)
         return config_error(fmt::format("{}:{}", file, item.first.Mark().line + 1),
-                            fmt::format("key '{}' is given twice", child_key(name)), "keep one of them");
+                            fmt::format("key '{}' is given twice", child_key(name)),
+                            "keep one of them");
       DEPUTY_TRY(flatten(item.second, child_key(name), file, out));
     }
   } else if (node.IsSequence()) {
@@ -38,7 +41,8 @@ Status flatten(const YAML::Node& node, const std::string& prefix, const std::str
   } else if (node.IsScalar()) {
     out[prefix] = Config::Entry{node.Scalar(), where, false};
   } else {
-    return config_error(where, fmt::format("key '{}' has no value", prefix), "give it one or remove the line");
+    return config_error(where, fmt::format("key '{}' has no value", prefix),
+                        "give it one or remove the line");
   }
   return {};
 }
@@ -58,23 +62,26 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-Status check_range(const Config::Entry& entry, const std::string& key, const Field& field, double value) {
+Status check_range(const Config::Entry& entry, const std::string& key, const Field& field,
+                   double value) {
   if (value >= field.min && value <= field.max) return {};
-  return config_error(entry.where,
-                      fmt::format("{} = {} is out of range", key, entry.value),
-                      fmt::format("use a value from {} to {}", param_text(field.min), param_text(field.max)));
+  return config_error(
+      entry.where, fmt::format("{} = {} is out of range", key, entry.value),
+      fmt::format("use a value from {} to {}", param_text(field.min), param_text(field.max)));
 }
 
 }  // namespace
 
 std::string param_text(double value) {
-  if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{}", static_cast<long long>(value));
+  if (value == std::floor(value) && std::abs(value) < 1e15)
+    return fmt::format("{}", static_cast<long long>(value));
   return fmt::format("{}", value);
 }
 
 Result<Config> Config::from_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return Error{ErrorKind::kIo, path, "cannot open the configuration file", "check the path"};
+  if (!in)
+    return Error{ErrorKind::kIo, path, "cannot open the configuration file", "check the path"};
   std::ostringstream text;
   text << in.rdbuf();
   return from_text(text.str(), path);
@@ -85,10 +92,12 @@ Result<Config> Config::from_text(std::string_view text, const std::string& name)
   try {
     const YAML::Node root = YAML::Load(std::string(text));
     if (root.IsNull()) return config;
-    if (!root.IsMap()) return config_error(name, "the file is not a YAML mapping", "write 'key: value' lines");
+    if (!root.IsMap())
+      return config_error(name, "the file is not a YAML mapping", "write 'key: value' lines");
     if (auto status = flatten(root, "", name, config.entries_); !status.ok()) return status.error();
   } catch (const YAML::Exception& e) {
-    return config_error(fmt::format("{}:{}", name, e.mark.line + 1), fmt::format("not valid YAML: {}", e.msg));
+    return config_error(fmt::format("{}:{}", name, e.mark.line + 1),
+                        fmt::format("not valid YAML: {}", e.msg));
   }
   return config;
 }
@@ -106,9 +115,11 @@ Status Config::set(std::string_view assignment, std::string_view option) {
     try {
       DEPUTY_TRY(flatten(YAML::Load(value), key, where, given));
     } catch (const YAML::Exception& e) {
-      return Error{ErrorKind::kUsage, where, fmt::format("not valid YAML: {}", e.msg), "for example 'KEY=[{name: value}, {name: value}]'"};
+      return Error{ErrorKind::kUsage, where, fmt::format("not valid YAML: {}", e.msg),
+                   "for example 'KEY=[{name: value}, {name: value}]'"};
     }
-    std::erase_if(entries_, [&](const auto& e) { return e.first == key || e.first.starts_with(key + "."); });
+    std::erase_if(entries_,
+                  [&](const auto& e) { return e.first == key || e.first.starts_with(key + "."); });
     for (auto& [name, entry] : given) entry.where = where, entries_[name] = std::move(entry);
     return {};
   }
@@ -177,7 +188,8 @@ Status Config::read_bool(const std::string& key, bool& value) {
   const Entry* entry = find(key);
   if (!entry) return {};
   if (entry->value != "true" && entry->value != "false")
-    return config_error(entry->where, fmt::format("{} = '{}' is neither true nor false", key, entry->value));
+    return config_error(entry->where,
+                        fmt::format("{} = '{}' is neither true nor false", key, entry->value));
   value = entry->value == "true";
   return {};
 }

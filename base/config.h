@@ -1,5 +1,6 @@
-// YAML configuration: a file becomes a flat table "npu.mac.oc_lanes" -> value with its line, and structs
-// with fields() are filled from it. Unknown keys and values out of range are errors that say where.
+// YAML configuration: a file becomes a flat table "npu.mac.oc_lanes" -> value with its line, and
+// structs with fields() are filled from it. Unknown keys and values out of range are errors that
+// say where.
 #pragma once
 
 #include <map>
@@ -20,8 +21,9 @@ class Config {
   static Result<Config> from_file(const std::string& path);
   static Result<Config> from_text(std::string_view text, const std::string& name);
 
-  /// Applies "a.b.c=value" of the command line's `option`. A value that begins with [ or { is YAML: a list or a group of
-  /// keys, which replaces what the file has of that name. The key's existence is checked by finish().
+  /// Applies "a.b.c=value" of the command line's `option`. A value that begins with [ or { is YAML:
+  /// a list or a group of keys, which replaces what the file has of that name. The key's existence
+  /// is checked by finish().
   Status set(std::string_view assignment, std::string_view option = "--set");
 
   struct Entry {
@@ -78,7 +80,8 @@ Status Config::load(const std::string& prefix, T& params) {
   return status;
 }
 
-/// One row of a flattened parameter struct: for `deputy list params`, docs and effective configurations.
+/// One row of a flattened parameter struct: for `deputy list params`, docs and effective
+/// configurations.
 struct ParamRow {
   std::string key;
   std::string value;
@@ -92,8 +95,7 @@ std::string param_text(double value);
 inline std::string param_text(bool value) { return value ? "true" : "false"; }
 inline std::string param_text(const std::string& value) { return value; }
 template <class I>
-  requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
-std::string param_text(I value) {
+requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) std::string param_text(I value) {
   return std::to_string(value);
 }
 

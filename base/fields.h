@@ -3,7 +3,8 @@
 //   struct Params {
 //     std::int32_t oc_lanes = 8;
 //     template <class Self, class V> static void fields(Self& s, V&& v) {
-//       v(s.oc_lanes, base::Field{.name = "oc_lanes", .doc = "output-channel lanes", .min = 1, .max = 256});
+//       v(s.oc_lanes, base::Field{.name = "oc_lanes", .doc = "output-channel lanes", .min = 1, .max
+//       = 256});
 //     }
 //   };
 //
@@ -18,15 +19,17 @@ namespace deputy::base {
 struct Field {
   const char* name = "";
   const char* doc = "";
-  const char* unit = "";        ///< "cycles", "bytes", "pJ", ...; empty for a plain number
-  int bits = 0;                 ///< width in an encoding; 0 where there is none
-  bool is_signed = false;       ///< two's complement in an encoding
-  double min = -9.2e18;         ///< inclusive range of legal values
+  const char* unit = "";   ///< "cycles", "bytes", "pJ", ...; empty for a plain number
+  int bits = 0;            ///< width in an encoding; 0 where there is none
+  bool is_signed = false;  ///< two's complement in an encoding
+  double min = -9.2e18;    ///< inclusive range of legal values
   double max = 9.2e18;
-  bool implied = false;         ///< an encoding may leave it out: it then follows from the other fields
+  bool implied = false;  ///< an encoding may leave it out: it then follows from the other fields
 };
 
 template <class T>
-concept HasFields = requires(T& t) { T::fields(t, [](auto&, const Field&) {}); };
+concept HasFields = requires(T& t) {
+  T::fields(t, [](auto&, const Field&) {});
+};
 
 }  // namespace deputy::base

@@ -89,17 +89,16 @@ class [[nodiscard]] Status {
 }  // namespace deputy::base
 
 /// Returns the error of `expression` (a Status or Result) from this function, if it has one.
-#define DEPUTY_TRY(expression)                                \
-  do {                                                        \
-    if (auto deputy_try_ = (expression); !deputy_try_.ok())   \
-      return deputy_try_.error();                             \
+#define DEPUTY_TRY(expression)                                                          \
+  do {                                                                                  \
+    if (auto deputy_try_ = (expression); !deputy_try_.ok()) return deputy_try_.error(); \
   } while (false)
 
 #define DEPUTY_CONCAT_(a, b) a##b
 #define DEPUTY_CONCAT(a, b) DEPUTY_CONCAT_(a, b)
 /// DEPUTY_ASSIGN(auto x, f()): x gets f()'s value, or this function returns f()'s error.
-#define DEPUTY_ASSIGN(declaration, expression)                               \
-  auto DEPUTY_CONCAT(deputy_result_, __LINE__) = (expression);               \
-  if (!DEPUTY_CONCAT(deputy_result_, __LINE__).ok())                         \
-    return DEPUTY_CONCAT(deputy_result_, __LINE__).error();                  \
+#define DEPUTY_ASSIGN(declaration, expression)                 \
+  auto DEPUTY_CONCAT(deputy_result_, __LINE__) = (expression); \
+  if (!DEPUTY_CONCAT(deputy_result_, __LINE__).ok())           \
+    return DEPUTY_CONCAT(deputy_result_, __LINE__).error();    \
   declaration = std::move(DEPUTY_CONCAT(deputy_result_, __LINE__)).value()

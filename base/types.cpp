@@ -29,9 +29,12 @@ std::string_view dtype_name(DType type) { return kDTypes.at(static_cast<std::siz
 
 std::string_view numerics_name(Numerics mode) {
   switch (mode) {
-    case Numerics::kTflite: return "tflite";
-    case Numerics::kSingle: return "single";
-    case Numerics::kFp32: return "fp32";
+    case Numerics::kTflite:
+      return "tflite";
+    case Numerics::kSingle:
+      return "single";
+    case Numerics::kFp32:
+      return "fp32";
   }
   DEPUTY_CHECK(false, "unknown numerics mode");
 }

@@ -18,10 +18,13 @@ Result<Version> Version::parse(const std::string& text, const std::string& where
     std::uint32_t part = 0;
     const auto [next, ec] = std::from_chars(at, end, part);
     if (ec != std::errc() || out.parts.size() == 4)
-      return bad(where, text, "is not a version", "write numbers with dots between them, for example 1.10");
+      return bad(where, text, "is not a version",
+                 "write numbers with dots between them, for example 1.10");
     out.parts.push_back(part);
     if (next == end) return out;
-    if (*next != '.') return bad(where, text, "is not a version", "write numbers with dots between them, for example 1.10");
+    if (*next != '.')
+      return bad(where, text, "is not a version",
+                 "write numbers with dots between them, for example 1.10");
     at = next + 1;
   }
 }
@@ -34,7 +37,8 @@ std::string Version::text() const {
 
 std::strong_ordering Version::operator<=>(const Version& other) const {
   for (std::size_t i = 0; i < std::max(parts.size(), other.parts.size()); ++i) {
-    const std::uint32_t a = i < parts.size() ? parts[i] : 0, b = i < other.parts.size() ? other.parts[i] : 0;
+    const std::uint32_t a = i < parts.size() ? parts[i] : 0,
+                        b = i < other.parts.size() ? other.parts[i] : 0;
     if (a != b) return a <=> b;
   }
   return std::strong_ordering::equal;
@@ -43,7 +47,8 @@ std::strong_ordering Version::operator<=>(const Version& other) const {
 Result<VersionRange> VersionRange::parse(const std::string& text, const std::string& where) {
   VersionRange out;
   const std::size_t dots = text.find("..");
-  const std::string low = text.substr(0, dots), high = dots == std::string::npos ? low : text.substr(dots + 2);
+  const std::string low = text.substr(0, dots),
+                    high = dots == std::string::npos ? low : text.substr(dots + 2);
   if (low.empty() && high.empty())
     return bad(where, text, "names no version", "leave the key out where every version is meant");
   if (!low.empty()) {
@@ -53,7 +58,8 @@ Result<VersionRange> VersionRange::parse(const std::string& text, const std::str
     DEPUTY_ASSIGN(out.high, Version::parse(high, where));
   }
   if (out.low && out.high && *out.low > *out.high)
-    return bad(where, text, "is an empty range", "write the lower version first; versions compare by number, 1.9 before 1.10");
+    return bad(where, text, "is an empty range",
+               "write the lower version first; versions compare by number, 1.9 before 1.10");
   return out;
 }
 

@@ -26,7 +26,8 @@ struct Version {
 struct VersionRange {
   std::optional<Version> low, high;
 
-  /// "1.2..1.10", "1.2..", "..1.10" or "1.2" (that version alone). kConfig: not of that form, or empty.
+  /// "1.2..1.10", "1.2..", "..1.10" or "1.2" (that version alone). kConfig: not of that form, or
+  /// empty.
   static Result<VersionRange> parse(const std::string& text, const std::string& where);
   bool contains(const Version& version) const;
   bool meets(const VersionRange& other) const;  ///< some version lies in both

@@ -1,5 +1,6 @@
-// What the full DRAM model costs: the wall time of a network's simulation with it over that with the simple one. The two
-// run in turns, so that whatever else the machine does hits both; the ratio is of the fastest runs.
+// What the full DRAM model costs: the wall time of a network's simulation with it over that with
+// the simple one. The two run in turns, so that whatever else the machine does hits both; the ratio
+// is of the fastest runs.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -59,8 +60,11 @@ void models(benchmark::State& state, const std::string& network, bool timing_onl
 const int kRegistered = [] {
   for (const auto& info : workloads::networks())
     for (const bool timing_only : {false, true})
-      benchmark::RegisterBenchmark(("dram_model/" + info.name + (timing_only ? "/timing" : "/full")).c_str(),
-                                   [name = info.name, timing_only](benchmark::State& state) { models(state, name, timing_only); })
+      benchmark::RegisterBenchmark(
+          ("dram_model/" + info.name + (timing_only ? "/timing" : "/full")).c_str(),
+          [name = info.name, timing_only](benchmark::State& state) {
+            models(state, name, timing_only);
+          })
           ->UseManualTime()
           ->Unit(benchmark::kMillisecond);
   return 0;
@@ -71,7 +75,8 @@ void controller(benchmark::State& state, const char* quantity, double bursts) {
   const auto spec = soc::dram::load_spec(tests::source_dir() + "/configs/dram/lpddr4-3200.yaml");
   if (!spec.ok()) return state.SkipWithError("no device");
   for (auto _ : state) benchmark::DoNotOptimize(soc::dram::measure(*spec, {}, quantity));
-  state.counters["bursts/s"] = benchmark::Counter(bursts * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["bursts/s"] = benchmark::Counter(bursts * static_cast<double>(state.iterations()),
+                                                  benchmark::Counter::kIsRate);
 }
 BENCHMARK_CAPTURE(controller, stream, "read_stream", 20000.0 * 16)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(controller, random, "random_bursts", 20000.0)->Unit(benchmark::kMillisecond);

@@ -14,16 +14,20 @@ void kernel(benchmark::State& state, const dsp_kernels::KernelCase& c, Isa isa) 
   const auto program = dsp_kernels::build_kernel(c.kernel, {.parameters = c.parameters});
   DspCore core(arch::DspConfig{}, isa);
   core.load(program->words);
-  for (const auto& m : c.inputs) std::copy(m.bytes.begin(), m.bytes.end(), core.tcm().begin() + m.address);
+  for (const auto& m : c.inputs)
+    std::copy(m.bytes.begin(), m.bytes.end(), core.tcm().begin() + m.address);
   std::uint64_t operations = 0, packets = 0;
   for (auto _ : state) {
     core.start();
     for (std::size_t i = 0; i < c.arguments.size(); ++i) core.registers().r[i + 1] = c.arguments[i];
-    if (core.run(100'000'000) != DspCore::Stop::kHalted) state.SkipWithError("the kernel did not halt");
+    if (core.run(100'000'000) != DspCore::Stop::kHalted)
+      state.SkipWithError("the kernel did not halt");
     operations += core.stats().vector_operations, packets += core.stats().packets;
   }
-  state.counters["vector operations/s"] = benchmark::Counter(static_cast<double>(operations), benchmark::Counter::kIsRate);
-  state.counters["packets/s"] = benchmark::Counter(static_cast<double>(packets), benchmark::Counter::kIsRate);
+  state.counters["vector operations/s"] =
+      benchmark::Counter(static_cast<double>(operations), benchmark::Counter::kIsRate);
+  state.counters["packets/s"] =
+      benchmark::Counter(static_cast<double>(packets), benchmark::Counter::kIsRate);
 }
 
 const int kRegistered = [] {
@@ -34,7 +38,8 @@ const int kRegistered = [] {
       if (c.kernel == before) continue;  // the first case of each
       before = c.kernel;
       const std::string name = "dsp/" + c.kernel + (isa == Isa::kAvx2 ? "/avx2" : "/portable");
-      benchmark::RegisterBenchmark(name.c_str(), [c, isa](benchmark::State& state) { kernel(state, c, isa); });
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [c, isa](benchmark::State& state) { kernel(state, c, isa); });
     }
   }
   return 0;

@@ -1,10 +1,11 @@
-// Whole networks through the whole stack: rates of simulated MACs and cycles per second of one core.
+// Whole networks through the whole stack: rates of simulated MACs and cycles per second of one
+// core.
 #include <benchmark/benchmark.h>
 
+#include "tests/support/source_dir.h"
 #include "tools/cli/common.h"
 #include "tools/report.h"
 #include "workloads/networks.h"
-#include "tests/support/source_dir.h"
 
 // libsystemc refers to it; the benchmark library's main() is used instead.
 extern "C" int sc_main(int, char**) { return 0; }

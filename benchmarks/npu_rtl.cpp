@@ -14,7 +14,8 @@ void run(benchmark::State& state, const arch::Operation& op) {
   const auto rtl = make_rtl_core(arch::NpuConfig{});
   const std::uint64_t before = rtl->cycles();
   for (auto _ : state) rtl->execute(op);
-  state.counters["cycles/s"] = benchmark::Counter(static_cast<double>(rtl->cycles() - before), benchmark::Counter::kIsRate);
+  state.counters["cycles/s"] =
+      benchmark::Counter(static_cast<double>(rtl->cycles() - before), benchmark::Counter::kIsRate);
 }
 
 template <class T>

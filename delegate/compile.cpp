@@ -43,13 +43,16 @@ class Compiler {
       kernels_.push_back(group.engine == Engine::kNpu
                              ? plan_kernels(graph_, group, options_, tilings_, notes())
                              : std::vector<Kernel>());
-    // A view takes an operator out of its program, which would then be smaller than the user allows.
+    // A view takes an operator out of its program, which would then be smaller than the user
+    // allows.
     if (options_.placement.min_partition <= 1)
       views_plan_ = plan_views(graph_, options_, placements_, kernels_);
     else if (options_.trace && options_.optimisations.views)
       options_.trace->notes.push_back(
-          {"views", fmt::format("none: a view takes an operator out of its program, which must keep {} operators",
-                                options_.placement.min_partition)});
+          {"views",
+           fmt::format(
+               "none: a view takes an operator out of its program, which must keep {} operators",
+               options_.placement.min_partition)});
     describe_ops(graph_, options_, placements_, out_);
     describe_fusion(kernels_, views_plan_, out_);
     place_tensors();
@@ -67,7 +70,8 @@ class Compiler {
     DEPUTY_CHECK(!problem, problem->c_str());
     if (options_.trace) explain_fusion(graph_, views_plan_, fusion_notes_, *options_.trace);
     if (options_.fallback)
-      for (const arch::Step& step : out_.steps)  // programs are numbered in the order of their steps
+      for (const arch::Step& step :
+           out_.steps)  // programs are numbered in the order of their steps
         if (step.kind == arch::StepKind::kNpu) {
           DEPUTY_ASSIGN(auto file, compile_fallback(graph_, out_, step, options_));
           out_.fallbacks.push_back(std::move(file));
@@ -89,7 +93,8 @@ class Compiler {
     for (const TensorId id : graph_.inputs) out_.inputs.push_back(static_cast<std::uint32_t>(id));
     for (const TensorId id : graph_.outputs) out_.outputs.push_back(static_cast<std::uint32_t>(id));
     if (options_.keep_all_tensors)
-      for (const std::vector<Kernel>& kernels : kernels_) how_.runs.push_back(single_runs(kernels.size()));
+      for (const std::vector<Kernel>& kernels : kernels_)
+        how_.runs.push_back(single_runs(kernels.size()));
     else
       adopt(choose_runs(graph_, options_, schedule_, kernels_, tilings_,
                         {[this](const RunChoice& how) { return adopt(how), storage_wishes(); },
@@ -126,11 +131,13 @@ class Compiler {
   void describe_external(const ExternalIo& external) {
     const bool sram = options_.io == IoPlacement::kSram;
     for (const ExternalBuffer& buffer : external.buffers)
-      out_.externals.push_back({static_cast<std::uint32_t>(buffer.tensor),
-                                static_cast<std::uint64_t>(graph_.tensor(buffer.tensor).desc.bytes()), buffer.written,
-                                arch::kExternalAlign, sram ? arch::ExternalMemory::kSram : arch::ExternalMemory::kDram});
+      out_.externals.push_back(
+          {static_cast<std::uint32_t>(buffer.tensor),
+           static_cast<std::uint64_t>(graph_.tensor(buffer.tensor).desc.bytes()), buffer.written,
+           arch::kExternalAlign, sram ? arch::ExternalMemory::kSram : arch::ExternalMemory::kDram});
     if (options_.trace)
-      for (const std::string& text : external.kept) options_.trace->notes.push_back({"memory", text});
+      for (const std::string& text : external.kept)
+        options_.trace->notes.push_back({"memory", text});
   }
 
   // How the tensors share storage.
@@ -144,7 +151,8 @@ class Compiler {
       const std::vector<TensorId> inside = unstored_tensors(graph_, kernels);
       wishes.unstored.insert(wishes.unstored.end(), inside.begin(), inside.end());
     }
-    for (std::size_t g = 0; g < kernels_.size(); ++g) wishes.rings.merge(rings_of(graph_, options_.numerics, kernels_[g], how_.runs[g]));
+    for (std::size_t g = 0; g < kernels_.size(); ++g)
+      wishes.rings.merge(rings_of(graph_, options_.numerics, kernels_[g], how_.runs[g]));
     return wishes;
   }
 
@@ -164,8 +172,10 @@ class Compiler {
         }
         out.push_back(std::move(action));
       }
-      // A program that failed half way is run again, or its fallback is: its operands stay as they were until its end.
-      if (options_.fallback && !how_.runs[g].empty()) out.back().keeps = operands_.inputs(kernels_[g]);
+      // A program that failed half way is run again, or its fallback is: its operands stay as they
+      // were until its end.
+      if (options_.fallback && !how_.runs[g].empty())
+        out.back().keeps = operands_.inputs(kernels_[g]);
       if (schedule_.groups[g].engine == Engine::kNpu) continue;
       for (const std::size_t op : schedule_.groups[g].ops)
         out.push_back({graph_.ops[op].inputs, graph_.ops[op].outputs, {{op}}, true});
@@ -214,7 +224,8 @@ class Compiler {
       lower(context, kernel(i), rows);
     };
     if (run.count == 1) return lower_rows(0, {});
-    for (const StripeStep& step : run_stripes(graph_, options_.numerics, kernels, run).order) lower_rows(step.stage, step.rows);
+    for (const StripeStep& step : run_stripes(graph_, options_.numerics, kernels, run).order)
+      lower_rows(step.stage, step.rows);
   }
 
   // The instructions of a group.
@@ -226,7 +237,13 @@ class Compiler {
     }
   }
   StreamOptions stream_options(std::vector<LiveBuffer> live, int passes) const {
-    return {options_.memory, options_.optimisations.prefetch, options_.io, options_.optimisations.staging, options_.sram_bytes, std::move(live), passes};
+    return {options_.memory,
+            options_.optimisations.prefetch,
+            options_.io,
+            options_.optimisations.staging,
+            options_.sram_bytes,
+            std::move(live),
+            passes};
   }
   static std::vector<LiveBuffer> fast_buffers(const MemoryPlan& plan) {
     std::vector<LiveBuffer> out;
@@ -236,7 +253,8 @@ class Compiler {
     return out;
   }
 
-  // The estimate of all programs as the kernels run now: everything is placed and lowered, and thrown away.
+  // The estimate of all programs as the kernels run now: everything is placed and lowered, and
+  // thrown away.
   Trial trial() {
     CompileOptions quick = options_, quiet = options_;
     quick.effort = Effort::kFast, quick.trace = quiet.trace = nullptr;
@@ -250,7 +268,8 @@ class Compiler {
     for (std::size_t g = 0; g < kernels_.size(); ++g) {
       if (kernels_[g].empty()) continue;
       ProgramBuilder builder(options_.npu, stream_options(fast_buffers(placing.plan), 1));
-      Lowering context{graph_, quiet, tensors, views, constants, builder, tilings_, codes_, how_.spm_kept, how_.ahead};
+      Lowering context{graph_,  quiet,    tensors, views,         constants,
+                       builder, tilings_, codes_,  how_.spm_kept, how_.ahead};
       emit_group(context, g);
       out.cycles += builder.finish().cycles;
     }
@@ -259,8 +278,10 @@ class Compiler {
 
   void add_npu_step(std::size_t g) {
     if (kernels_[g].empty()) return;  // views left nothing to do
-    ProgramBuilder builder(options_.npu, stream_options(fast_buffers_, options_.effort == Effort::kFull ? 4 : 1));
-    Lowering context{graph_, options_, out_.tensors, views_, constants_, builder, tilings_, codes_, how_.spm_kept, how_.ahead};
+    ProgramBuilder builder(options_.npu,
+                           stream_options(fast_buffers_, options_.effort == Effort::kFull ? 4 : 1));
+    Lowering context{graph_,  options_, out_.tensors, views_,        constants_,
+                     builder, tilings_, codes_,       how_.spm_kept, how_.ahead};
     std::set<std::tuple<arch::Region, std::uint64_t, std::int64_t>> read;  // places
     std::set<std::uint32_t> outputs;
     arch::Step step;
@@ -282,7 +303,8 @@ class Compiler {
       const arch::PlacedTensor& place = out_.tensors[placed(id)];
       const bool fresh = read.emplace(place.region, place.offset, place.desc.bytes()).second;
       // A fallback needs each by its name.
-      if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id)) : fresh)
+      if (options_.fallback ? !std::count(step.inputs.begin(), step.inputs.end(), placed(id))
+                            : fresh)
         step.inputs.push_back(placed(id));
     }
     Stream stream = builder.finish();
@@ -318,13 +340,15 @@ namespace {
 
 base::Result<arch::Executable> compile_as_it_is(const Graph& graph, const CompileOptions& options) {
   std::optional<Graph> without;
-  if (options.optimisations.views && !options.keep_all_tensors && options.engine != EnginePolicy::kCpu)
+  if (options.optimisations.views && !options.keep_all_tensors &&
+      options.engine != EnginePolicy::kCpu)
     without = cancel_transposes(graph);
   // A cancelled transpose is an alias, which no rule of the user's can place on an engine.
   if (without && !options.placement.rules.empty()) {
     without.reset();
     if (options.trace)
-      options.trace->notes.push_back({"views", "transposes are not cancelled, because there are rules for the placement"});
+      options.trace->notes.push_back(
+          {"views", "transposes are not cancelled, because there are rules for the placement"});
   }
   if (!without) return Compiler(graph, options).run();
   DEPUTY_ASSIGN(arch::Executable out, Compiler(*without, options).run());
@@ -341,15 +365,17 @@ base::Result<arch::Executable> compile(const Graph& graph, const CompileOptions&
     const auto mismatches = check_contract(graph, options);
     if (mismatches.empty()) return compile_as_it_is(graph, options);
     const Mismatch& m = mismatches[0];
-    return base::Error{base::ErrorKind::kUnsupported, op_label(graph, graph.ops[m.op]),
-                       fmt::format("{} tensors are not as the NPU's contract wants them; the first: {} ({})",
-                                   mismatches.size(), m.required, m.found),
-                       m.remedy + "; 'deputy check' lists all"};
+    return base::Error{
+        base::ErrorKind::kUnsupported, op_label(graph, graph.ops[m.op]),
+        fmt::format("{} tensors are not as the NPU's contract wants them; the first: {} ({})",
+                    mismatches.size(), m.required, m.found),
+        m.remedy + "; 'deputy check' lists all"};
   }
   const Converted converted = convert_to_contract(graph, options);
   if (options.trace)
     for (const Conversion& c : converted.conversions)
-      options.trace->notes.push_back({"contract", fmt::format("{}: {}", op_label(graph, graph.ops[c.op]), c.text)});
+      options.trace->notes.push_back(
+          {"contract", fmt::format("{}: {}", op_label(graph, graph.ops[c.op]), c.text)});
   return compile_as_it_is(converted.graph, options);
 }
 

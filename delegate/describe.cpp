@@ -4,8 +4,8 @@
 
 namespace deputy::delegate {
 
-void describe_ops(const Graph& graph, const CompileOptions& options, const std::vector<OpPlacement>& placements,
-                  arch::Executable& out) {
+void describe_ops(const Graph& graph, const CompileOptions& options,
+                  const std::vector<OpPlacement>& placements, arch::Executable& out) {
   out.model_name = graph.name;
   out.numerics = options.numerics;
   out.target = options.npu;
@@ -23,7 +23,8 @@ void describe_ops(const Graph& graph, const CompileOptions& options, const std::
   }
 }
 
-void describe_fusion(const std::vector<std::vector<Kernel>>& kernels, const ViewPlan& views, arch::Executable& out) {
+void describe_fusion(const std::vector<std::vector<Kernel>>& kernels, const ViewPlan& views,
+                     arch::Executable& out) {
   for (const std::vector<Kernel>& group : kernels)
     for (const Kernel& kernel : group)
       for (const std::size_t op : kernel.ops)
@@ -31,13 +32,16 @@ void describe_fusion(const std::vector<std::vector<Kernel>>& kernels, const View
   for (const std::size_t op : views.elided) out.ops[op].aliased = true;
 }
 
-void explain_fusion(const Graph& graph, const ViewPlan& views, const std::vector<FusionNote>& notes, CompileTrace& trace) {
+void explain_fusion(const Graph& graph, const ViewPlan& views, const std::vector<FusionNote>& notes,
+                    CompileTrace& trace) {
   for (const FusionNote& note : views.notes)
-    trace.notes.push_back({"views", fmt::format("{}: {}", op_label(graph, graph.ops[note.op]), note.text)});
+    trace.notes.push_back(
+        {"views", fmt::format("{}: {}", op_label(graph, graph.ops[note.op]), note.text)});
   for (const FusionNote& note : notes)
     trace.kernel(static_cast<std::uint32_t>(note.into))
-        .notes.push_back({"fusion", fmt::format("{} {}: {}", op_label(graph, graph.ops[note.op]),
-                                                note.done ? "is fused" : "is not fused", note.text)});
+        .notes.push_back(
+            {"fusion", fmt::format("{} {}: {}", op_label(graph, graph.ops[note.op]),
+                                   note.done ? "is fused" : "is not fused", note.text)});
 }
 
 }  // namespace deputy::delegate

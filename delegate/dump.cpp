@@ -48,8 +48,8 @@ std::string dump_graph(const Graph& graph) {
                                 id_list(graph.inputs), id_list(graph.outputs));
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    out += fmt::format("{:5} {} = {}({})\n", i, id_list(op.outputs), arch::op_word(op.kind, op.attrs),
-                       id_list(op.inputs));
+    out += fmt::format("{:5} {} = {}({})\n", i, id_list(op.outputs),
+                       arch::op_word(op.kind, op.attrs), id_list(op.inputs));
   }
   for (std::size_t i = 0; i < graph.tensors.size(); ++i)
     out += fmt::format("  %{} '{}' {}{}\n", i, graph.tensors[i].desc.name,
@@ -85,8 +85,8 @@ std::string dump_memory(const arch::Executable& e) {
                                 e.constants.size(), e.fast_arena_bytes, e.slow_arena_bytes);
   for (std::size_t i = 0; i < e.externals.size(); ++i) {
     const arch::ExternalRegion& r = e.externals[i];
-    out += fmt::format("  external{} is %{}, {} bytes aligned to {}, {}, tiled for {}\n", i, r.tensor, r.bytes,
-                       r.align, r.written ? "written" : "only read",
+    out += fmt::format("  external{} is %{}, {} bytes aligned to {}, {}, tiled for {}\n", i,
+                       r.tensor, r.bytes, r.align, r.written ? "written" : "only read",
                        r.memory == arch::ExternalMemory::kSram ? "SRAM" : "DRAM");
   }
   for (std::size_t i = 0; i < e.tensors.size(); ++i) {

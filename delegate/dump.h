@@ -15,7 +15,8 @@ std::string dump_placement(
 std::string dump_memory(const arch::Executable& executable);  ///< where every tensor is
 std::string dump_programs(
     const arch::Executable& executable);  ///< disassembly with source operators
-/// Each kernel's fused operators, tiles, buffers, bytes and loads of weights; with `trace`, also how the tiles were chosen.
+/// Each kernel's fused operators, tiles, buffers, bytes and loads of weights; with `trace`, also
+/// how the tiles were chosen.
 std::string dump_tiles(const arch::Executable& executable, const CompileTrace* trace);
 std::string dump_executable(
     const arch::Executable& executable);  ///< a summary, placement and memory

@@ -12,7 +12,8 @@ namespace {
 
 class Extractor {
  public:
-  Extractor(const Graph& graph, const std::vector<TensorId>& inputs, const std::set<std::size_t>& allowed)
+  Extractor(const Graph& graph, const std::vector<TensorId>& inputs,
+            const std::set<std::size_t>& allowed)
       : graph_(graph), allowed_(allowed) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (const TensorId id : graph.ops[i].outputs) producer_[id] = i;
@@ -25,10 +26,13 @@ class Extractor {
     while (!open.empty()) {
       const TensorId id = open.back();
       open.pop_back();
-      if (id == kNoTensor || !seen.insert(id).second || graph_.tensor(id).constant || ids_.contains(id)) continue;
+      if (id == kNoTensor || !seen.insert(id).second || graph_.tensor(id).constant ||
+          ids_.contains(id))
+        continue;
       const auto at = producer_.find(id);
       DEPUTY_CHECK(at != producer_.end(), "a program reads a tensor that is none of its inputs");
-      DEPUTY_CHECK(allowed_.contains(at->second), "a program depends on an operator that is not its own");
+      DEPUTY_CHECK(allowed_.contains(at->second),
+                   "a program depends on an operator that is not its own");
       needed_.insert(at->second);
       const std::vector<TensorId>& operands = graph_.ops[at->second].inputs;
       open.insert(open.end(), operands.begin(), operands.end());
@@ -60,17 +64,21 @@ class Extractor {
   Graph out_;
 };
 
-std::vector<TensorId> tensor_ids(const std::vector<std::uint32_t>& ids) { return {ids.begin(), ids.end()}; }
+std::vector<TensorId> tensor_ids(const std::vector<std::uint32_t>& ids) {
+  return {ids.begin(), ids.end()};
+}
 
 }  // namespace
 
-Graph subgraph(const Graph& graph, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs,
-               const std::set<std::size_t>& allowed) {
+Graph subgraph(const Graph& graph, const std::vector<TensorId>& inputs,
+               const std::vector<TensorId>& outputs, const std::set<std::size_t>& allowed) {
   return Extractor(graph, inputs, allowed).run(outputs);
 }
 
-base::Result<std::vector<std::uint8_t>> compile_fallback(const Graph& graph, const arch::Executable& executable,
-                                                         const arch::Step& step, const CompileOptions& options) {
+base::Result<std::vector<std::uint8_t>> compile_fallback(const Graph& graph,
+                                                         const arch::Executable& executable,
+                                                         const arch::Step& step,
+                                                         const CompileOptions& options) {
   const std::vector<std::uint32_t>& own = executable.programs[step.program].source_ops;
   std::set<std::size_t> allowed(own.begin(), own.end());
   for (std::size_t i = 0; i < executable.ops.size(); ++i)  // no work, so no program has them
@@ -78,7 +86,8 @@ base::Result<std::vector<std::uint8_t>> compile_fallback(const Graph& graph, con
   Graph part = subgraph(graph, tensor_ids(step.inputs), tensor_ids(step.outputs), allowed);
   part.name = fmt::format("{}, program {}", graph.name, step.program);
   CompileOptions cpu;
-  cpu.npu = options.npu, cpu.numerics = options.numerics, cpu.host = options.host, cpu.memory = options.memory;
+  cpu.npu = options.npu, cpu.numerics = options.numerics, cpu.host = options.host,
+  cpu.memory = options.memory;
   cpu.engine = EnginePolicy::kCpu;
   cpu.sram_bytes = 0;
   cpu.effort = Effort::kFast;

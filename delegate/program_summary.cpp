@@ -71,7 +71,8 @@ class Reader {
     last_ = &k;
     const auto n = numbers_of(instruction.op);
     // A compressed stream counts as what it takes in memory.
-    const std::uint64_t bytes = n.contains("stream_bytes") ? n.at("stream_bytes") : bytes_of(instruction.op);
+    const std::uint64_t bytes =
+        n.contains("stream_bytes") ? n.at("stream_bytes") : bytes_of(instruction.op);
     if (instruction.queue() == arch::Queue::kLoad) {
       add_load(k, n, bytes);
     } else if (instruction.queue() == arch::Queue::kStore) {
@@ -81,15 +82,19 @@ class Reader {
       if (!in_sram(n.at("region"))) k.dram_map_bytes += bytes;
     } else {
       ++k.computes;
-      if (n.contains("ofm_h")) ++k.tiles[fmt::format("{}x{}x{}", n.at("ofm_h"), n.at("ofm_w"), n.at("ofm_c"))];
+      if (n.contains("ofm_h"))
+        ++k.tiles[fmt::format("{}x{}x{}", n.at("ofm_h"), n.at("ofm_w"), n.at("ofm_c"))];
     }
   }
 
-  void add_load(KernelSummary& k, const std::map<std::string_view, std::uint64_t>& n, std::uint64_t bytes) {
+  void add_load(KernelSummary& k, const std::map<std::string_view, std::uint64_t>& n,
+                std::uint64_t bytes) {
     ++k.loads;
     const auto value = [&](std::string_view name) { return n.contains(name) ? n.at(name) : 0; };
     // A load without a traffic field can only be one that decodes weights.
-    const auto traffic = static_cast<arch::Traffic>(n.contains("traffic") ? n.at("traffic") : static_cast<std::uint64_t>(arch::Traffic::kWeights));
+    const auto traffic = static_cast<arch::Traffic>(
+        n.contains("traffic") ? n.at("traffic")
+                              : static_cast<std::uint64_t>(arch::Traffic::kWeights));
     const auto spm = static_cast<std::uint32_t>(value("spm_addr"));
     if (traffic == arch::Traffic::kFeatureMap) {
       k.map_load_bytes += bytes;
@@ -100,21 +105,29 @@ class Reader {
     } else {
       k.weight_load_bytes += bytes;
       k.weight_buffers.insert(spm);
-      if (seen_.insert({k.tag, value("region"), value("mem_offset"), bytes, value("mem_row_stride")}).second) k.weight_stored_bytes += bytes;
+      if (seen_
+              .insert({k.tag, value("region"), value("mem_offset"), bytes, value("mem_row_stride")})
+              .second)
+        k.weight_stored_bytes += bytes;
     }
   }
 
-  bool in_sram(std::uint64_t region) const { return executable_.region_in_sram(static_cast<arch::Region>(region)); }
+  bool in_sram(std::uint64_t region) const {
+    return executable_.region_in_sram(static_cast<arch::Region>(region));
+  }
 
   const arch::Executable& executable_;
   std::map<std::uint32_t, KernelSummary> by_tag_;
   std::vector<std::uint32_t> order_;
   const KernelSummary* last_ = nullptr;
-  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> seen_;
+  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>>
+      seen_;
 };
 
 }  // namespace
 
-std::vector<KernelSummary> summarise_programs(const arch::Executable& executable) { return Reader(executable).read(); }
+std::vector<KernelSummary> summarise_programs(const arch::Executable& executable) {
+  return Reader(executable).read();
+}
 
 }  // namespace deputy::delegate

@@ -1,5 +1,6 @@
-// What a compile decided and why, for --dump and --explain. A caller that wants to know hands a CompileTrace in
-// CompileOptions; every stage adds what it knows, and nothing is computed for it otherwise. It never changes the result.
+// What a compile decided and why, for --dump and --explain. A caller that wants to know hands a
+// CompileTrace in CompileOptions; every stage adds what it knows, and nothing is computed for it
+// otherwise. It never changes the result.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ struct MemoryUse;  // passes/check_memory_plan.h
 
 /// One decision in words.
 struct TraceNote {
-  std::string topic;  ///< "tile", "order", "weights", "fusion", "cascade", "memory", "partition", ...
-  std::string text;   ///< a sentence without a full stop
+  std::string
+      topic;  ///< "tile", "order", "weights", "fusion", "cascade", "memory", "partition", ...
+  std::string text;  ///< a sentence without a full stop
 };
 
 /// A way to run a kernel that the search timed.
@@ -35,7 +37,8 @@ struct KernelTrace {
 struct CompileTrace {
   std::vector<KernelTrace> kernels;  ///< in the order they were lowered
   std::vector<TraceNote> notes;      ///< about the whole compile
-  std::function<void(const MemoryUse&)> checked;  ///< if set: called with what the checkers were given
+  std::function<void(const MemoryUse&)>
+      checked;  ///< if set: called with what the checkers were given
 
   /// The entry of the kernel whose main operator is `main`; a new one when it has none yet.
   KernelTrace& kernel(std::uint32_t main) {

@@ -1,7 +1,8 @@
 // The system DMA engine: register block, descriptor fetch, a reader and a writer that overlap.
 //
-// Reads run ahead of writes by at most `outstanding` chunks, held in an internal buffer; a chunk is written once
-// its read has completed. Faults (malformed descriptor, bus error) stop the chain with STATUS.error.
+// Reads run ahead of writes by at most `outstanding` chunks, held in an internal buffer; a chunk is
+// written once its read has completed. Faults (malformed descriptor, bus error) stop the chain with
+// STATUS.error.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -43,7 +44,9 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
   void attach(sim::Trace* trace) { trace_ = trace, track_ = trace ? trace->track("dma") : 0; }
 
   // A queue manager's jobs. They end with a call instead of IRQ_STATUS.
-  bool busy() const override { return (file_.get(arch::dma_reg::kStatus) & arch::kStatusRunning) != 0; }
+  bool busy() const override {
+    return (file_.get(arch::dma_reg::kStatus) & arch::kStatusRunning) != 0;
+  }
   void run_job(const sim::Job& job, Done done) override;
   void abort_job() override;
   std::uint32_t job_progress() const override { return chunks_; }
@@ -87,8 +90,8 @@ class DmaEngine : public sc_core::sc_module, public sim::JobEngine {
   sim::FaultPoint faults_;
   sim::Trace* trace_ = nullptr;
   int track_ = 0;
-  std::uint64_t slow_ = 1;  ///< by a fault: speed divided by this until a reset
-  Done job_done_;             ///< set while a queue manager's job runs
+  std::uint64_t slow_ = 1;   ///< by a fault: speed divided by this until a reset
+  Done job_done_;            ///< set while a queue manager's job runs
   std::uint64_t epoch_ = 0;  ///< bumped by RESET: what was in flight then no longer counts
 };
 

@@ -14,11 +14,16 @@ using arch::DspFormat, arch::DspOp, arch::DspOpInfo;
 
 const char* file_name(char file) {
   switch (file) {
-    case 'r': return "a scalar register (r0 to r31)";
-    case 'v': return "a vector register (v0 to v31)";
-    case 'V': return "an even vector register (v0, v2, ...), the first of a pair,";
-    case 'a': return "an accumulator (a0 to a3)";
-    default: return "a mask (m0 to m3)";
+    case 'r':
+      return "a scalar register (r0 to r31)";
+    case 'v':
+      return "a vector register (v0 to v31)";
+    case 'V':
+      return "an even vector register (v0, v2, ...), the first of a pair,";
+    case 'a':
+      return "an accumulator (a0 to a3)";
+    default:
+      return "a mask (m0 to m3)";
   }
 }
 
@@ -31,7 +36,9 @@ Range range_of(DspFormat format, std::string_view name) {
   arch::with_dsp_format(format, [&](auto f) {
     DspOp op;
     arch::dsp_fields<f()>(op, [&](const auto&, const base::Field& field) {
-      if (name == field.name) out = {static_cast<std::int64_t>(arch::field_low(field)), static_cast<std::int64_t>(arch::field_high(field))};
+      if (name == field.name)
+        out = {static_cast<std::int64_t>(arch::field_low(field)),
+               static_cast<std::int64_t>(arch::field_high(field))};
     });
     return 0;
   });
@@ -43,10 +50,12 @@ std::string nearest_mnemonic(std::string_view name) {
   std::size_t best_common = 0;
   for (const auto& row : arch::dsp_op_infos()) {
     const std::string_view other = row.name;
-    const auto common = static_cast<std::size_t>(std::mismatch(name.begin(), name.end(), other.begin(), other.end()).first - name.begin());
+    const auto common = static_cast<std::size_t>(
+        std::mismatch(name.begin(), name.end(), other.begin(), other.end()).first - name.begin());
     if (common > best_common) best_common = common, best = other;
   }
-  return best_common >= 2 ? fmt::format("like '{}'? deputy list dsp-instructions", best) : "deputy list dsp-instructions names them all";
+  return best_common >= 2 ? fmt::format("like '{}'? deputy list dsp-instructions", best)
+                          : "deputy list dsp-instructions names them all";
 }
 
 base::Result<std::int64_t> constant(Cursor& cursor, const Symbols& symbols, Range range) {
@@ -55,12 +64,14 @@ base::Result<std::int64_t> constant(Cursor& cursor, const Symbols& symbols, Rang
   cursor.accept("#");
   DEPUTY_ASSIGN(const std::int64_t value, cursor.expression(symbols));
   if (value < range.low || value > range.high)
-    return cursor.error_at(at, fmt::format("{} does not fit", value), fmt::format("{} to {}", range.low, range.high));
+    return cursor.error_at(at, fmt::format("{} does not fit", value),
+                           fmt::format("{} to {}", range.low, range.high));
   return value;
 }
 
 // "[r1 + 2]", "[r1]+2", "[r1]-1%c0": offset or step in accesses.
-base::Status address(Cursor& cursor, const Symbols& symbols, const Aliases& aliases, const DspOpInfo& info, DspOp& op) {
+base::Status address(Cursor& cursor, const Symbols& symbols, const Aliases& aliases,
+                     const DspOpInfo& info, DspOp& op) {
   DEPUTY_TRY(cursor.expect("["));
   DEPUTY_ASSIGN(const int base, parse_register(cursor, 'r', aliases));
   op.a = static_cast<std::uint8_t>(base);
@@ -74,7 +85,9 @@ base::Status address(Cursor& cursor, const Symbols& symbols, const Aliases& alia
     if (minus) value = -value;
     const Range range = range_of(info.format, "imm");
     if (value < range.low || value > range.high)
-      return cursor.error_at(at, fmt::format("{} does not fit", value), fmt::format("{} to {} accesses of {} bytes", range.low, range.high, info.size));
+      return cursor.error_at(
+          at, fmt::format("{} does not fit", value),
+          fmt::format("{} to {} accesses of {} bytes", range.low, range.high, info.size));
     op.imm = static_cast<std::int32_t>(value);
     return {};
   };
@@ -89,7 +102,8 @@ base::Status address(Cursor& cursor, const Symbols& symbols, const Aliases& alia
     cursor.skip_blanks();
     const std::size_t at = cursor.position();
     const std::string name = cursor.name();
-    if (name.size() != 2 || name[0] != 'c' || name[1] < '0' || name[1] > '3') return cursor.error_at(at, "a circular buffer expected", "c0 to c3");
+    if (name.size() != 2 || name[0] != 'c' || name[1] < '0' || name[1] > '3')
+      return cursor.error_at(at, "a circular buffer expected", "c0 to c3");
     op.circular = static_cast<std::uint8_t>(name[1] - '0' + 1);
   }
   return {};
@@ -122,11 +136,20 @@ constexpr Short kShorts[] = {{"mov", "add"}, {"nop", "add"}, {"ret", "jr"}};
 
 void set_field(DspOp& op, char field, std::int64_t value) {
   switch (field) {
-    case 'D': op.d = static_cast<std::uint8_t>(value); break;
-    case 'A': op.a = static_cast<std::uint8_t>(value); break;
-    case 'B': op.b = static_cast<std::uint8_t>(value); break;
-    case 'C': op.c = static_cast<std::uint8_t>(value); break;
-    default: op.imm = static_cast<std::int32_t>(value);
+    case 'D':
+      op.d = static_cast<std::uint8_t>(value);
+      break;
+    case 'A':
+      op.a = static_cast<std::uint8_t>(value);
+      break;
+    case 'B':
+      op.b = static_cast<std::uint8_t>(value);
+      break;
+    case 'C':
+      op.c = static_cast<std::uint8_t>(value);
+      break;
+    default:
+      op.imm = static_cast<std::int32_t>(value);
   }
 }
 
@@ -138,18 +161,22 @@ base::Result<int> parse_register(Cursor& cursor, char file, const Aliases& alias
   std::string name = cursor.name();
   if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
   const char letter = file == 'V' ? 'v' : file;
-  const int count = letter == 'r' ? arch::kDspScalars : letter == 'v' ? arch::kDspVectors : arch::kDspMasks;
+  const int count = letter == 'r'   ? arch::kDspScalars
+                    : letter == 'v' ? arch::kDspVectors
+                                    : arch::kDspMasks;
   int number = -1;
   if (name.size() >= 2 && name[0] == letter) {
     const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
     if (error != std::errc{} || end != name.data() + name.size()) number = -1;
   }
   if (number < 0 || number >= count || (file == 'V' && number % 2))
-    return cursor.error_at(at, fmt::format("{} expected, not '{}'", file_name(file), name.empty() ? std::string(cursor.rest()) : name));
+    return cursor.error_at(at, fmt::format("{} expected, not '{}'", file_name(file),
+                                           name.empty() ? std::string(cursor.rest()) : name));
   return number;
 }
 
-base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols, const Aliases& aliases) {
+base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols,
+                                     const Aliases& aliases) {
   cursor.skip_blanks();
   Parsed out;
   out.position = cursor.position();
@@ -163,9 +190,12 @@ base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols, con
   for (const Short& s : kShorts)
     if (mnemonic == s.name) full = s.full;
   const DspOpInfo* info = arch::find_dsp_op(full);
-  if (!info) return cursor.error_at(at, fmt::format("there is no operation '{}'", mnemonic), nearest_mnemonic(mnemonic));
+  if (!info)
+    return cursor.error_at(at, fmt::format("there is no operation '{}'", mnemonic),
+                           nearest_mnemonic(mnemonic));
   out.op = arch::make_dsp_op(info->code);
-  if (guard.p && !info->predicated()) return cursor.error_at(out.position, fmt::format("'{}' takes no predicate", mnemonic));
+  if (guard.p && !info->predicated())
+    return cursor.error_at(out.position, fmt::format("'{}' takes no predicate", mnemonic));
   out.op.p = guard.p;
   if (mnemonic == "nop") return out;
   if (mnemonic == "ret") {
@@ -179,12 +209,17 @@ base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols, con
     first = false;
     switch (operand.file) {
       case '#': {
-        const std::string_view field = operand.field == 'D' ? "d" : operand.field == 'A' ? "a" : "imm";
+        const std::string_view field = operand.field == 'D'   ? "d"
+                                       : operand.field == 'A' ? "a"
+                                                              : "imm";
         Range range = range_of(info->format, field);
-        if (info->format == DspFormat::kI16) range.high = 65535;  // the same bits as its negative twin
+        if (info->format == DspFormat::kI16)
+          range.high = 65535;  // the same bits as its negative twin
         DEPUTY_ASSIGN(std::int64_t value, constant(cursor, symbols, range));
         if (info->format == DspFormat::kI16 && value > 32767) {
-          if (info->code != arch::DspOpcode::kSMovhi) return cursor.error(fmt::format("{} does not fit", value), "-32768 to 32767; li takes any word");
+          if (info->code != arch::DspOpcode::kSMovhi)
+            return cursor.error(fmt::format("{} does not fit", value),
+                                "-32768 to 32767; li takes any word");
           value -= 65536;
         }
         set_field(out.op, operand.field, value);
@@ -199,7 +234,9 @@ base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols, con
         out.op.imm = which;
         break;
       }
-      case '[': DEPUTY_TRY(address(cursor, symbols, aliases, *info, out.op)); break;
+      case '[':
+        DEPUTY_TRY(address(cursor, symbols, aliases, *info, out.op));
+        break;
       default: {
         DEPUTY_ASSIGN(const int number, parse_register(cursor, operand.file, aliases));
         set_field(out.op, operand.field, number);

@@ -18,9 +18,10 @@ struct Parsed {
   std::size_t position = 0;  ///< in the line, where the operation begins
 };
 
-/// Reads "(m0) vadd.h v1, v2, v3". Leaves the cursor behind it. A target given as a number is not allowed:
-/// targets are labels.
-base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols, const Aliases& aliases);
+/// Reads "(m0) vadd.h v1, v2, v3". Leaves the cursor behind it. A target given as a number is not
+/// allowed: targets are labels.
+base::Result<Parsed> parse_operation(Cursor& cursor, const Symbols& symbols,
+                                     const Aliases& aliases);
 
 /// Reads a register of the given file ('r', 'v', 'a', 'm').
 base::Result<int> parse_register(Cursor& cursor, char file, const Aliases& aliases);

@@ -13,7 +13,8 @@ struct Edge {
   std::size_t to;
   int distance;  ///< packets from one to the other at least
 };
-// Where an access is, as far as the text says: bytes from the value that a register had at some point.
+// Where an access is, as far as the text says: bytes from the value that a register had at some
+// point.
 struct Place {
   std::size_t root = 0;
   std::int64_t offset = 0, bytes = 0;
@@ -21,8 +22,12 @@ struct Place {
 };
 
 bool loads_or_stores(const DspOp& op) { return op.slot == static_cast<int>(DspSlot::kL); }
-bool stores(const DspOp& op) { return loads_or_stores(op) && arch::dsp_op_info(op.code).role == arch::DspRole::kRead; }
-bool moves_control(const DspOp& op) { return op.code == DspOpcode::kSMtc || op.code == DspOpcode::kSMfc; }
+bool stores(const DspOp& op) {
+  return loads_or_stores(op) && arch::dsp_op_info(op.code).role == arch::DspRole::kRead;
+}
+bool moves_control(const DspOp& op) {
+  return op.code == DspOpcode::kSMtc || op.code == DspOpcode::kSMfc;
+}
 
 // Follows address registers through post-increments and `addi`; any other write begins a new root.
 class Places {
@@ -34,9 +39,11 @@ class Places {
     Place place;
     if (loads_or_stores(op)) {
       const arch::DspOpInfo& info = arch::dsp_op_info(op.code);
-      const bool simple = info.format == arch::DspFormat::kMem || info.format == arch::DspFormat::kMemP;
+      const bool simple =
+          info.format == arch::DspFormat::kMem || info.format == arch::DspFormat::kMemP;
       const std::int64_t step = std::int64_t{op.imm} * op.size;
-      place = {at_[op.a].root, at_[op.a].offset + (op.post ? 0 : step), op.size, simple && op.circular == 0};
+      place = {at_[op.a].root, at_[op.a].offset + (op.post ? 0 : step), op.size,
+               simple && op.circular == 0};
       if (op.post && op.circular == 0 && op.a != 0) {  // r0 stays 0
         const Place moved{at_[op.a].root, at_[op.a].offset + step, 0, true};
         forget_writes(op);
@@ -78,21 +85,27 @@ Graph build(const std::vector<DspOp>& ops, const arch::DspLatencyConfig& latency
   std::vector<arch::DspUses> uses(n);
   std::vector<Place> places(n);
   Places walk;
-  for (std::size_t i = 0; i < n; ++i) uses[i] = arch::dsp_uses(ops[i]), places[i] = walk.visit(ops[i]);
+  for (std::size_t i = 0; i < n; ++i)
+    uses[i] = arch::dsp_uses(ops[i]), places[i] = walk.visit(ops[i]);
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < j; ++i) {
       int distance = -1;
-      const auto raw = uses[i].writes & uses[j].reads, war = uses[i].reads & uses[j].writes, waw = uses[i].writes & uses[j].writes;
+      const auto raw = uses[i].writes & uses[j].reads, war = uses[i].reads & uses[j].writes,
+                 waw = uses[i].writes & uses[j].writes;
       if (raw.any() || waw.any())
         for (std::size_t id = 0; id < raw.size(); ++id) {
           const int first = uses[i].writes[id] ? arch::dsp_result_latency(ops[i], id, latency) : 0;
           if (raw[id]) distance = std::max(distance, first);
-          if (waw[id]) distance = std::max({distance, 1, first - arch::dsp_result_latency(ops[j], id, latency) + 1});
+          if (waw[id])
+            distance =
+                std::max({distance, 1, first - arch::dsp_result_latency(ops[j], id, latency) + 1});
         }
       if (war.any()) distance = std::max(distance, 0);
-      if (loads_or_stores(ops[i]) && loads_or_stores(ops[j]) && (stores(ops[i]) || stores(ops[j])) && may_meet(places[i], places[j], no_alias))
+      if (loads_or_stores(ops[i]) && loads_or_stores(ops[j]) &&
+          (stores(ops[i]) || stores(ops[j])) && may_meet(places[i], places[j], no_alias))
         distance = std::max(distance, 1);
-      if ((moves_control(ops[i]) && (moves_control(ops[j]) || loads_or_stores(ops[j]))) || (loads_or_stores(ops[i]) && moves_control(ops[j])))
+      if ((moves_control(ops[i]) && (moves_control(ops[j]) || loads_or_stores(ops[j]))) ||
+          (loads_or_stores(ops[i]) && moves_control(ops[j])))
         distance = std::max(distance, 1);
       if (distance >= 0) g.after[i].push_back({j, distance}), ++g.waits_for[j];
     }
@@ -101,7 +114,8 @@ Graph build(const std::vector<DspOp>& ops, const arch::DspLatencyConfig& latency
 
 }  // namespace
 
-std::vector<std::vector<Scheduled>> schedule(const std::vector<DspOp>& ops, const arch::DspLatencyConfig& latency, bool no_alias) {
+std::vector<std::vector<Scheduled>> schedule(const std::vector<DspOp>& ops,
+                                             const arch::DspLatencyConfig& latency, bool no_alias) {
   const std::size_t n = ops.size();
   Graph g = build(ops, latency, no_alias);
   std::vector<int> height(n, 0), earliest(n, 0);
@@ -125,10 +139,12 @@ std::vector<std::vector<Scheduled>> schedule(const std::vector<DspOp>& ops, cons
       placed[best] = true, again = true, --left;
       taken[ops[best].slot] = true;
       packet.push_back({best, ops[best]});
-      for (const Edge& e : g.after[best]) earliest[e.to] = std::max(earliest[e.to], cycle + e.distance), --g.waits_for[e.to];
+      for (const Edge& e : g.after[best])
+        earliest[e.to] = std::max(earliest[e.to], cycle + e.distance), --g.waits_for[e.to];
     }
     if (packet.empty()) continue;  // the pipeline waits by itself
-    std::sort(packet.begin(), packet.end(), [](const Scheduled& a, const Scheduled& b) { return a.op.slot < b.op.slot; });
+    std::sort(packet.begin(), packet.end(),
+              [](const Scheduled& a, const Scheduled& b) { return a.op.slot < b.op.slot; });
     packets.push_back(std::move(packet));
   }
   return packets;

@@ -7,7 +7,9 @@
 namespace deputy::dsp_asm {
 namespace {
 
-bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+bool starts_name(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+}
 bool in_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)); }
 
 struct Operator {
@@ -15,37 +17,53 @@ struct Operator {
   int rank;
 };
 // Longer ones first, so that "<<" is not read as "<".
-constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 3}, {">=", 3}, {"==", 3}, {"!=", 3}, {"<", 3}, {">", 3},
-                                   {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},  {"&", 2},  {"^", 1},  {"|", 0}};
+constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 3}, {">=", 3}, {"==", 3}, {"!=", 3},
+                                   {"<", 3},  {">", 3},  {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},
+                                   {"%", 7},  {"&", 2},  {"^", 1},  {"|", 0}};
 
-// Wraps, as unsigned arithmetic does; shifts and divisions that C++ leaves open are the caller's error.
+// Wraps, as unsigned arithmetic does; shifts and divisions that C++ leaves open are the caller's
+// error.
 bool apply(std::string_view op, std::int64_t a, std::int64_t b, std::int64_t& out) {
   const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
-  if (op == "+") out = static_cast<std::int64_t>(ua + ub);
-  else if (op == "-") out = static_cast<std::int64_t>(ua - ub);
-  else if (op == "*") out = static_cast<std::int64_t>(ua * ub);
+  if (op == "+")
+    out = static_cast<std::int64_t>(ua + ub);
+  else if (op == "-")
+    out = static_cast<std::int64_t>(ua - ub);
+  else if (op == "*")
+    out = static_cast<std::int64_t>(ua * ub);
   else if (op == "/" || op == "%") {
     if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
     out = op == "/" ? a / b : a % b;
   } else if (op == "<<" || op == ">>") {
     if (b < 0 || b > 62) return false;
     out = op == "<<" ? static_cast<std::int64_t>(ua << b) : a >> b;
-  } else if (op == "&") out = a & b;
-  else if (op == "^") out = a ^ b;
-  else if (op == "|") out = a | b;
-  else if (op == "<") out = a < b;
-  else if (op == ">") out = a > b;
-  else if (op == "<=") out = a <= b;
-  else if (op == ">=") out = a >= b;
-  else if (op == "==") out = a == b;
-  else out = a != b;
+  } else if (op == "&")
+    out = a & b;
+  else if (op == "^")
+    out = a ^ b;
+  else if (op == "|")
+    out = a | b;
+  else if (op == "<")
+    out = a < b;
+  else if (op == ">")
+    out = a > b;
+  else if (op == "<=")
+    out = a <= b;
+  else if (op == ">=")
+    out = a >= b;
+  else if (op == "==")
+    out = a == b;
+  else
+    out = a != b;
   return true;
 }
 
 }  // namespace
 
 void Cursor::skip_blanks() {
-  while (at_ < line_.text.size() && (line_.text[at_] == ' ' || line_.text[at_] == '\t' || line_.text[at_] == '\r')) ++at_;
+  while (at_ < line_.text.size() &&
+         (line_.text[at_] == ' ' || line_.text[at_] == '\t' || line_.text[at_] == '\r'))
+    ++at_;
 }
 bool Cursor::at_end() {
   skip_blanks();
@@ -71,7 +89,8 @@ std::string Cursor::name() {
 
 base::Error Cursor::error_at(std::size_t at, std::string message, std::string remedy) const {
   const int column = at < line_.columns.size() ? line_.columns[at] : line_.columns.back();
-  return {base::ErrorKind::kInput, fmt::format("{}:{}:{}", file_, line_.number, column), std::move(message), std::move(remedy)};
+  return {base::ErrorKind::kInput, fmt::format("{}:{}:{}", file_, line_.number, column),
+          std::move(message), std::move(remedy)};
 }
 base::Status Cursor::expect(std::string_view token) {
   if (accept(token)) return {};
@@ -83,7 +102,8 @@ base::Status Cursor::expect_end() {
 }
 
 base::Result<std::int64_t> Cursor::unary(const Symbols& symbols) {
-  // Every way down goes through here; an error ends the expression, so that only success must come up again.
+  // Every way down goes through here; an error ends the expression, so that only success must come
+  // up again.
   if (++depth_ > 100) return error("the expression is nested too deeply");
   DEPUTY_ASSIGN(const std::int64_t value, operand(symbols));
   --depth_;
@@ -111,20 +131,25 @@ base::Result<std::int64_t> Cursor::operand(const Symbols& symbols) {
     if (hex) at_ += 2;
     std::uint64_t value = 0;
     const std::size_t digits = at_;
-    for (; at_ < line_.text.size() && std::isxdigit(static_cast<unsigned char>(line_.text[at_])); ++at_) {
+    for (; at_ < line_.text.size() && std::isxdigit(static_cast<unsigned char>(line_.text[at_]));
+         ++at_) {
       const char c = line_.text[at_];
       if (!hex && !std::isdigit(static_cast<unsigned char>(c))) break;
-      const int digit = std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : std::tolower(c) - 'a' + 10;
+      const int digit =
+          std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : std::tolower(c) - 'a' + 10;
       if (value > (UINT64_MAX >> 5)) return error_at(start, "the number is too large");
       value = value * (hex ? 16 : 10) + static_cast<std::uint64_t>(digit);
     }
-    if (at_ == digits || (at_ < line_.text.size() && in_name(line_.text[at_]))) return error_at(start, "not a number");
+    if (at_ == digits || (at_ < line_.text.size() && in_name(line_.text[at_])))
+      return error_at(start, "not a number");
     return static_cast<std::int64_t>(value);
   }
   const std::string symbol = name();
   if (symbol.empty()) return error_at(start, "a number or a name expected");
   const auto found = symbols.find(symbol);
-  if (found == symbols.end()) return error_at(start, fmt::format("'{}' is not defined", symbol), "define it with .equ or .param");
+  if (found == symbols.end())
+    return error_at(start, fmt::format("'{}' is not defined", symbol),
+                    "define it with .equ or .param");
   return found->second;
 }
 
@@ -141,7 +166,8 @@ base::Result<std::int64_t> Cursor::binary(const Symbols& symbols, int lowest) {
     const std::string_view text = found->text;
     at_ += text.size();
     DEPUTY_ASSIGN(const std::int64_t right, binary(symbols, found->rank + 1));
-    if (!apply(text, left, right, left)) return error_at(at, fmt::format("{} {} {} has no value", left, text, right));
+    if (!apply(text, left, right, left))
+      return error_at(at, fmt::format("{} {} {} has no value", left, text, right));
   }
 }
 
@@ -167,7 +193,8 @@ base::Result<Line> substitute(const Line& line, const std::string& file, const S
     Cursor cursor(line, file, i + 1);
     DEPUTY_ASSIGN(const std::int64_t value, cursor.expression(symbols));
     DEPUTY_TRY(cursor.expect("}"));
-    for (const char c : std::to_string(value)) out.text += c, out.columns.push_back(line.columns[i]);
+    for (const char c : std::to_string(value))
+      out.text += c, out.columns.push_back(line.columns[i]);
     i = cursor.position();
   }
   out.columns.push_back(line.columns.back());

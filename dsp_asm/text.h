@@ -22,7 +22,8 @@ using Symbols = std::map<std::string, std::int64_t, std::less<>>;
 /// Reads one line from left to right.
 class Cursor {
  public:
-  Cursor(const Line& line, const std::string& file, std::size_t at = 0) : line_(line), file_(file), at_(at) {}
+  Cursor(const Line& line, const std::string& file, std::size_t at = 0)
+      : line_(line), file_(file), at_(at) {}
 
   void skip_blanks();
   bool at_end();
@@ -41,7 +42,9 @@ class Cursor {
   void move_to(std::size_t at) { at_ = at; }
   char peek();
   std::string_view rest() const { return std::string_view(line_.text).substr(at_); }
-  base::Error error(std::string message, std::string remedy = "") const { return error_at(at_, std::move(message), std::move(remedy)); }
+  base::Error error(std::string message, std::string remedy = "") const {
+    return error_at(at_, std::move(message), std::move(remedy));
+  }
   base::Error error_at(std::size_t at, std::string message, std::string remedy = "") const;
 
  private:

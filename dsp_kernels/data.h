@@ -29,11 +29,21 @@ class Source {
     for (std::size_t i = 0; i < count; ++i) {
       const auto random = static_cast<T>(next());
       switch (fill_) {
-        case Fill::kRandom: out[i] = random; break;
-        case Fill::kLargest: out[i] = high; break;
-        case Fill::kSmallest: out[i] = low; break;
-        case Fill::kAlternating: out[i] = i % 2 ? low : high; break;
-        case Fill::kZero: out[i] = 0; break;
+        case Fill::kRandom:
+          out[i] = random;
+          break;
+        case Fill::kLargest:
+          out[i] = high;
+          break;
+        case Fill::kSmallest:
+          out[i] = low;
+          break;
+        case Fill::kAlternating:
+          out[i] = i % 2 ? low : high;
+          break;
+        case Fill::kZero:
+          out[i] = 0;
+          break;
       }
     }
     return out;
@@ -42,7 +52,9 @@ class Source {
   template <class T>
   std::vector<T> bounded(std::size_t count, std::int64_t limit) {
     std::vector<T> out(count);
-    for (T& v : out) v = static_cast<T>(static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(2 * limit + 1)) - limit);
+    for (T& v : out)
+      v = static_cast<T>(
+          static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(2 * limit + 1)) - limit);
     return out;
   }
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(next() % n); }

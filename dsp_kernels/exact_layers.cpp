@@ -162,10 +162,10 @@ void add_dense_map(Source& source, Cases& cases, std::size_t columns, std::size_
       for (std::size_t o = 0; o < 32; ++o)
         for (std::size_t i = 0; i < 4; ++i) packed.push_back(w[o * columns + k + i]);
   }
-  KernelCase c{.kernel = "dense_map",
-               .what = std::to_string(columns) + " to " + std::to_string(32 * blocks) + ", " +
-                       rounded(mode),
-               .parameters = {{"TAIL", columns % 128 / 4}, {"DOUBLE", mode == Numerics::kTflite}}};
+  KernelCase c{
+      .kernel = "dense_map",
+      .what = std::to_string(columns) + " to " + std::to_string(32 * blocks) + ", " + rounded(mode),
+      .parameters = {{"TAIL", columns % 128 / 4}, {"DOUBLE", mode == Numerics::kTflite}}};
   x.resize((columns + 127) / 128 * 128);
   c.inputs = {memory(kWeights, packed), memory(kX, x), memory(kParameters, parameters)};
   c.expected = {memory(kOut, y)};

@@ -12,19 +12,25 @@ struct Complex {
   std::int16_t re = 0, im = 0;
 };
 
-std::int16_t q15(double v) { return static_cast<std::int16_t>(clamp(static_cast<std::int64_t>(std::lround(v * 32768)), 16)); }
+std::int16_t q15(double v) {
+  return static_cast<std::int16_t>(clamp(static_cast<std::int64_t>(std::lround(v * 32768)), 16));
+}
 Complex factor(std::size_t n, std::size_t k) {
   const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
   return {q15(std::cos(angle)), q15(std::sin(angle))};
 }
 Complex multiply(Complex a, Complex b) {
-  const auto part = [](std::int64_t v) { return static_cast<std::int16_t>(clamp(round_shift(v, 15), 16)); };
-  return {part(std::int64_t{a.re} * b.re - std::int64_t{a.im} * b.im), part(std::int64_t{a.re} * b.im + std::int64_t{a.im} * b.re)};
+  const auto part = [](std::int64_t v) {
+    return static_cast<std::int16_t>(clamp(round_shift(v, 15), 16));
+  };
+  return {part(std::int64_t{a.re} * b.re - std::int64_t{a.im} * b.im),
+          part(std::int64_t{a.re} * b.im + std::int64_t{a.im} * b.re)};
 }
 std::int16_t half(std::int64_t v) { return static_cast<std::int16_t>(clamp((v + 1) >> 1, 16)); }
 
-// The transform as a recursion: the method's definition, with none of the kernel's order. Decimation in
-// frequency: even bins are the transform of the half sums, odd ones of the half differences times w^i.
+// The transform as a recursion: the method's definition, with none of the kernel's order.
+// Decimation in frequency: even bins are the transform of the half sums, odd ones of the half
+// differences times w^i.
 std::vector<Complex> transform(const std::vector<Complex>& x) {
   const std::size_t n = x.size();
   if (n == 1) return x;
@@ -48,7 +54,9 @@ void add_fft(Source& source, Cases& cases, const std::string& kernel, std::size_
   const auto factors = fft_factors(n);
   std::int64_t zips = 0, stages = 0;
   for (std::size_t s = 1; s < n; s *= 2, ++stages) zips += s < 32;
-  KernelCase c{.kernel = kernel, .what = std::to_string(n) + " points, complex Q15", .parameters = {{"N", n}}};
+  KernelCase c{.kernel = kernel,
+               .what = std::to_string(n) + " points, complex Q15",
+               .parameters = {{"N", n}}};
   c.inputs = {memory(kIn, x), memory(kFactors, factors)};
   c.expected = {memory(kOut, transform(x))};
   c.arguments = {kIn, kFactors, kOut, kWork};
@@ -57,7 +65,8 @@ void add_fft(Source& source, Cases& cases, const std::string& kernel, std::size_
   if (kernel == "fft")
     c.bound = vectors * (5 * stages - 1), c.bound_by = "5 loads and stores for 32 butterflies";
   else
-    c.bound = vectors * (stages + zips), c.bound_by = "a sum and a rearrangement for 32 butterflies";
+    c.bound = vectors * (stages + zips),
+    c.bound_by = "a sum and a rearrangement for 32 butterflies";
   cases.push_back(std::move(c));
 }
 

@@ -6,9 +6,12 @@
 
 namespace deputy::dsp_kernels {
 
-base::Result<dsp_asm::Program> build_kernel(const std::string& name, const dsp_asm::Options& options) {
+base::Result<dsp_asm::Program> build_kernel(const std::string& name,
+                                            const dsp_asm::Options& options) {
   const auto found = kernel_sources().find(name);
-  if (found == kernel_sources().end()) return base::Error{base::ErrorKind::kUsage, "dsp_kernels", fmt::format("there is no kernel '{}'", name), "dsp_kernels/asm holds them"};
+  if (found == kernel_sources().end())
+    return base::Error{base::ErrorKind::kUsage, "dsp_kernels",
+                       fmt::format("there is no kernel '{}'", name), "dsp_kernels/asm holds them"};
   return dsp_asm::assemble(found->second, name + ".dsp", options);
 }
 

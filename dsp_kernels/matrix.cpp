@@ -29,15 +29,22 @@ void add_matvec(Source& source, Cases& cases, std::size_t rows, std::size_t colu
         for (std::size_t i = 0; i < 4; ++i) packed.push_back(w[r * columns + k + i]);
   std::vector<std::int32_t> parameters;
   for (std::size_t block = 0; block < rows; block += 32)
-    for (const std::span<const std::int32_t> array : {std::span<const std::int32_t>(bias), std::span<const std::int32_t>(multiplier), std::span<const std::int32_t>(shift)})
+    for (const std::span<const std::int32_t> array :
+         {std::span<const std::int32_t>(bias), std::span<const std::int32_t>(multiplier),
+          std::span<const std::int32_t>(shift)})
       for (const std::int32_t value : array.subspan(block, 32)) parameters.push_back(value);
 
-  KernelCase c{.kernel = "matvec", .what = std::to_string(rows) + " x " + std::to_string(columns) + ", int8", .parameters = {{"COLUMNS", columns}}};
+  KernelCase c{.kernel = "matvec",
+               .what = std::to_string(rows) + " x " + std::to_string(columns) + ", int8",
+               .parameters = {{"COLUMNS", columns}}};
   c.inputs = {memory(kWeights, packed), memory(kX, x), memory(kParameters, parameters)};
   c.expected = {memory(kY, y)};
-  c.arguments = {kWeights, kX, kY, static_cast<std::uint32_t>(rows / 128), kParameters, static_cast<std::uint32_t>(zero)};
+  c.arguments = {kWeights,    kX,
+                 kY,          static_cast<std::uint32_t>(rows / 128),
+                 kParameters, static_cast<std::uint32_t>(zero)};
   c.outputs = static_cast<std::int64_t>(rows), c.unit = "row";
-  c.bound = static_cast<std::int64_t>(rows / 32 * columns / 4), c.bound_by = "a multiplication (and a load) for 128 weights";
+  c.bound = static_cast<std::int64_t>(rows / 32 * columns / 4),
+  c.bound_by = "a multiplication (and a load) for 128 weights";
   cases.push_back(std::move(c));
 }
 

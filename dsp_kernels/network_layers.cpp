@@ -34,16 +34,22 @@ void add_conv(Source& source, Cases& cases, std::size_t channels, std::size_t he
 void add_softmax(Source& source, Cases& cases, std::size_t n, double scale) {
   const auto x = source.fill<std::int8_t>(128);
   std::vector<std::int32_t> table;
-  for (int d = 0; d < 256; ++d) table.push_back(static_cast<std::int32_t>(std::lround(std::exp(-d * scale) * (1 << 23))));
+  for (int d = 0; d < 256; ++d)
+    table.push_back(static_cast<std::int32_t>(std::lround(std::exp(-d * scale) * (1 << 23))));
   std::int32_t largest = -128;
   for (std::size_t i = 0; i < n; ++i) largest = std::max<std::int32_t>(largest, x[i]);
   std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += static_cast<std::uint32_t>(table[static_cast<std::size_t>(largest - x[i])]);
+  for (std::size_t i = 0; i < n; ++i)
+    sum += static_cast<std::uint32_t>(table[static_cast<std::size_t>(largest - x[i])]);
   int zeros = 0;
   while (!(sum << zeros >> 31)) ++zeros;
   const std::uint32_t reciprocal = 0x7FFFFFFFu / (sum << zeros >> 16);
   std::vector<std::int8_t> y;
-  for (std::size_t i = 0; i < n; ++i) y.push_back(to_int8(round_shift(std::int64_t{table[static_cast<std::size_t>(largest - x[i])]} * reciprocal, 39 - zeros) - 128));
+  for (std::size_t i = 0; i < n; ++i)
+    y.push_back(to_int8(
+        round_shift(std::int64_t{table[static_cast<std::size_t>(largest - x[i])]} * reciprocal,
+                    39 - zeros) -
+        128));
   KernelCase c{.kernel = "softmax", .what = std::to_string(n) + " logits, int8"};
   c.inputs = {memory(kIn, x), memory(kWeights, table)}, c.expected = {memory(kOut, y)};
   c.arguments = {kIn, kWeights, kOut, static_cast<std::uint32_t>(n)};
@@ -67,7 +73,8 @@ void add_layernorm(Source& source, Cases& cases) {
     y.push_back(to_int8(clamp(clamp(round_shift(scaled * inverse, 39), 32) + beta[i], 32)));
   }
   KernelCase c{.kernel = "layernorm", .what = "128 values, int8"};
-  c.inputs = {memory(kIn, x), memory(kWeights, gamma), memory(kParameters, beta)}, c.expected = {memory(kOut, y)};
+  c.inputs = {memory(kIn, x), memory(kWeights, gamma), memory(kParameters, beta)},
+  c.expected = {memory(kOut, y)};
   c.arguments = {kIn, kWeights, kParameters, kOut};
   c.outputs = 128, c.unit = "value";
   cases.push_back(std::move(c));

@@ -6,7 +6,9 @@ namespace {
 
 constexpr std::uint32_t kIn = 0x2000, kCoefficients = 0x1000, kOut = 0x8000;
 
-std::int16_t q15_of(std::uint32_t sum) { return static_cast<std::int16_t>(clamp(round_shift(static_cast<std::int32_t>(sum), 15), 16)); }
+std::int16_t q15_of(std::uint32_t sum) {
+  return static_cast<std::int16_t>(clamp(round_shift(static_cast<std::int32_t>(sum), 15), 16));
+}
 
 // Even coefficients from lane 0, odd ones from lane 32.
 std::vector<std::int16_t> by_phase(const std::vector<std::int16_t>& h) {
@@ -20,15 +22,19 @@ void add_decimate(Source& source, Cases& cases, std::size_t taps, std::size_t bl
   std::vector<std::int16_t> y;
   for (std::size_t n = 128; n < x.size(); n += 2) {
     std::uint32_t sum = 0;
-    for (std::size_t k = 0; k < taps; ++k) sum += static_cast<std::uint32_t>(std::int32_t{h[k]} * x[n - k]);
+    for (std::size_t k = 0; k < taps; ++k)
+      sum += static_cast<std::uint32_t>(std::int32_t{h[k]} * x[n - k]);
     y.push_back(q15_of(sum));
   }
-  KernelCase c{.kernel = "decimate", .what = "by 2, " + std::to_string(taps) + " taps, Q15", .parameters = {{"TAPS", taps}}};
+  KernelCase c{.kernel = "decimate",
+               .what = "by 2, " + std::to_string(taps) + " taps, Q15",
+               .parameters = {{"TAPS", taps}}};
   c.inputs = {memory(kIn, x), memory(kCoefficients, by_phase(h))};
   c.expected = {memory(kOut, y)};
   c.arguments = {kIn, kCoefficients, kOut, static_cast<std::uint32_t>(blocks)};
   c.outputs = static_cast<std::int64_t>(y.size());
-  c.bound = static_cast<std::int64_t>(taps * blocks), c.bound_by = "a multiplication a tap and 64 outputs";
+  c.bound = static_cast<std::int64_t>(taps * blocks),
+  c.bound_by = "a multiplication a tap and 64 outputs";
   cases.push_back(std::move(c));
 }
 
@@ -38,15 +44,19 @@ void add_interpolate(Source& source, Cases& cases, std::size_t taps, std::size_t
   for (std::size_t m = 64; m < x.size(); ++m)
     for (std::size_t p = 0; p < 2; ++p) {
       std::uint32_t sum = 0;
-      for (std::size_t j = 0; 2 * j + p < taps; ++j) sum += static_cast<std::uint32_t>(std::int32_t{h[2 * j + p]} * x[m - j]);
+      for (std::size_t j = 0; 2 * j + p < taps; ++j)
+        sum += static_cast<std::uint32_t>(std::int32_t{h[2 * j + p]} * x[m - j]);
       y.push_back(q15_of(sum));
     }
-  KernelCase c{.kernel = "interpolate", .what = "by 2, " + std::to_string(taps) + " taps, Q15", .parameters = {{"TAPS", taps}}};
+  KernelCase c{.kernel = "interpolate",
+               .what = "by 2, " + std::to_string(taps) + " taps, Q15",
+               .parameters = {{"TAPS", taps}}};
   c.inputs = {memory(kIn, x), memory(kCoefficients, by_phase(h))};
   c.expected = {memory(kOut, y)};
   c.arguments = {kIn, kCoefficients, kOut, static_cast<std::uint32_t>(blocks)};
   c.outputs = static_cast<std::int64_t>(y.size());
-  c.bound = static_cast<std::int64_t>(taps * blocks), c.bound_by = "a multiplication a tap and 128 outputs";
+  c.bound = static_cast<std::int64_t>(taps * blocks),
+  c.bound_by = "a multiplication a tap and 128 outputs";
   cases.push_back(std::move(c));
 }
 

@@ -17,8 +17,7 @@ namespace {
 std::uint64_t now_ps() { return sim::to_ps(sc_time_stamp()); }
 }  // namespace
 
-Dsp::Dsp(sc_core::sc_module_name name, const arch::DspConfig& config,
-         std::function<void(bool)> irq)
+Dsp::Dsp(sc_core::sc_module_name name, const arch::DspConfig& config, std::function<void(bool)> irq)
     : sc_module(name),
       registers("registers"),
       bus("dsp.dma", config.dma.outstanding),
@@ -47,7 +46,7 @@ void Dsp::attach(sim::FaultInjector* injector) {
 }
 
 // --- Registers
-// -----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 void Dsp::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   sim::register_access(
@@ -89,7 +88,7 @@ void Dsp::raise(std::uint32_t bits) {
 }
 
 // --- Jobs
-// ----------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 void Dsp::start() {
   running_ = start_pending_ = true;
@@ -222,10 +221,8 @@ Dsp::Failure Dsp::run_list() {
 
 Dsp::Failure Dsp::inject() {
   if (!faults_.injector()) return {};
-  if (faults_.hit(sim::FaultKind::kParseError, "dsp"))
-    return at_command(DspError::kBadCommand);
-  if (faults_.hit(sim::FaultKind::kEngineFault, "dsp"))
-    return at_command(DspError::kInternal);
+  if (faults_.hit(sim::FaultKind::kParseError, "dsp")) return at_command(DspError::kBadCommand);
+  if (faults_.hit(sim::FaultKind::kEngineFault, "dsp")) return at_command(DspError::kInternal);
   if (const sim::Fault* f = faults_.hit(sim::FaultKind::kEngineSlow, "dsp"))
     clock_.slow_down(static_cast<std::uint64_t>(f->factor));
   if (faults_.hit(sim::FaultKind::kEngineHang, "dsp"))
@@ -248,8 +245,7 @@ Dsp::Failure Dsp::fetch(std::vector<std::uint32_t>& words) {
 }
 
 Dsp::Failure Dsp::do_command(const arch::DspCommand& command) {
-  if (arch::first_bad_field(command))
-    return at_command(DspError::kBadCommand);
+  if (arch::first_bad_field(command)) return at_command(DspError::kBadCommand);
   switch (static_cast<arch::DspCommandKind>(command.kind)) {
     case arch::DspCommandKind::kProgram:
       return load_program(command);
@@ -289,8 +285,7 @@ Dsp::Failure Dsp::load_program(const arch::DspCommand& command) {
 Dsp::Failure Dsp::move(const arch::DspCommand& c) {
   const std::uint64_t epoch = epoch_;
   const bool store = c.kind == static_cast<std::uint8_t>(arch::DspCommandKind::kStore);
-  if (c.rows == 0 || c.row_bytes == 0)
-    return at_command(DspError::kBadCommand);
+  if (c.rows == 0 || c.row_bytes == 0) return at_command(DspError::kBadCommand);
   const auto end = [&](std::uint32_t from, std::uint32_t stride) {
     return from + std::uint64_t{c.rows - 1} * stride + c.row_bytes;
   };

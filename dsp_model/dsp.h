@@ -82,7 +82,9 @@ class Dsp : public sc_core::sc_module, public sim::JobEngine {
   Failure inject();
   Failure do_command(const arch::DspCommand& command);
   /// At the command that runs.
-  Failure at_command(arch::DspError error) const { return {error, 0, list_ + command_ * arch::kDspCommandBytes}; }
+  Failure at_command(arch::DspError error) const {
+    return {error, 0, list_ + command_ * arch::kDspCommandBytes};
+  }
   void name_memories();
   Failure load_program(const arch::DspCommand& command);
   Failure move(const arch::DspCommand& command);

@@ -10,7 +10,8 @@ namespace deputy::dsp_model {
 /// One job. Times absolute, in ps.
 struct DspJobRecord {
   static constexpr std::uint32_t kNoNumber = 0xFFFFFFFF;
-  std::uint32_t number = kNoNumber;  ///< the driver's, from the ring's entry; none through registers
+  std::uint32_t number =
+      kNoNumber;  ///< the driver's, from the ring's entry; none through registers
   std::uint64_t start_ps = 0,
                 end_ps = 0;    ///< start to the last byte in memory (or fault, or reset)
   std::uint64_t cycles = 0;    ///< of the DSP's clock in between

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kBeats = 12;
 
-// Stands for a band-pass filter over the window: 128 taps a sample. The port charges the time to the CPU.
+// Stands for a band-pass filter over the window: 128 taps a sample. The port charges the time to
+// the CPU.
 Bytes prepare(HwPort& port, const Bytes& beats, std::size_t index, std::size_t bytes) {
   port.charge(CpuKernel::kMacInt8, bytes * 128, {});
   return npy_row(beats, index, bytes);
@@ -21,15 +22,20 @@ Bytes prepare(HwPort& port, const Bytes& beats, std::size_t index, std::size_t b
 int main(int argc, char** argv) {
   const std::string ecg = argc > 1 ? argv[1] : "workloads/ecg";
   const Bytes tflite = read_file(ecg + "/ecg_beats.tflite");
-  const Bytes beats = read_file(ecg + "/heldout_x.npy"), golden = read_file(ecg + "/golden/heldout_tflite.npy");
+  const Bytes beats = read_file(ecg + "/heldout_x.npy"),
+              golden = read_file(ecg + "/golden/heldout_tflite.npy");
 
   const auto program = [&](HwPort& port, const Target& target) -> base::Status {
-    DEPUTY_ASSIGN(const Model model, Model::compile(target, tflite, "ecg_beats", {.engine = EnginePolicy::kNpu}));
+    DEPUTY_ASSIGN(const Model model,
+                  Model::compile(target, tflite, "ecg_beats", {.engine = EnginePolicy::kNpu}));
     DEPUTY_ASSIGN(const Device device, Device::open(port));
     std::uint64_t took[2] = {};
     for (const int frames : {1, 2}) {
-      DEPUTY_ASSIGN(const Session session, Session::load(device, model, {.context = {}, .frames = frames, .input_shapes = {}}));
-      const std::size_t in_flight = static_cast<std::size_t>(frames), bytes = session.inputs()[0].bytes;
+      DEPUTY_ASSIGN(
+          const Session session,
+          Session::load(device, model, {.context = {}, .frames = frames, .input_shapes = {}}));
+      const std::size_t in_flight = static_cast<std::size_t>(frames),
+                        bytes = session.inputs()[0].bytes;
       std::vector<Fence> fences(in_flight);
       const std::uint64_t start = device.now_ps();
       for (std::size_t n = 0; n < kBeats + in_flight; ++n) {
@@ -39,7 +45,8 @@ int main(int argc, char** argv) {
           DEPUTY_TRY(fences[slot].wait());
           DEPUTY_ASSIGN(const Buffer result, frame.output(0));
           DEPUTY_ASSIGN(const Bytes scores, result.read());
-          DEPUTY_TRY(require(scores == npy_row(golden, n - in_flight, scores.size()), "the scores are not the expected ones"));
+          DEPUTY_TRY(require(scores == npy_row(golden, n - in_flight, scores.size()),
+                             "the scores are not the expected ones"));
         }
         if (n >= kBeats) continue;
         DEPUTY_ASSIGN(const Buffer to, frame.input(0));
@@ -52,7 +59,8 @@ int main(int argc, char** argv) {
                   us(took[frames - 1]) / static_cast<double>(kBeats));
     }
     std::printf("%zu beats, all scores as expected\n", kBeats);
-    return require(took[1] < took[0], "preparing a beat does not overlap the inference of the one before");
+    return require(took[1] < took[0],
+                   "preparing a beat does not overlap the inference of the one before");
   };
   const auto report = simulate("wearable", {}, program);
   if (!report.ok()) return finish(report.error());

@@ -23,7 +23,9 @@ static unsigned char* read_file(const char* folder, const char* name, size_t wan
   if (file && fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) > 0 && (size_t)size >= want) {
     *bytes = want ? want : (size_t)size;
     out = malloc(*bytes);
-    if (out && (fseek(file, size - (long)*bytes, SEEK_SET) != 0 || fread(out, 1, *bytes, file) != *bytes)) free(out), out = NULL;
+    if (out &&
+        (fseek(file, size - (long)*bytes, SEEK_SET) != 0 || fread(out, 1, *bytes, file) != *bytes))
+      free(out), out = NULL;
   }
   if (file) fclose(file);
   if (!out) fprintf(stderr, "cannot read %s\n", path);

@@ -28,13 +28,17 @@ inline Bytes read_file(const std::string& path) {
 inline Bytes npy_row(const Bytes& file, std::size_t index, std::size_t bytes) {
   const std::size_t begin = 128 + index * bytes;
   if (begin + bytes > file.size()) std::exit(9);
-  return {file.begin() + static_cast<std::ptrdiff_t>(begin), file.begin() + static_cast<std::ptrdiff_t>(begin + bytes)};
+  return {file.begin() + static_cast<std::ptrdiff_t>(begin),
+          file.begin() + static_cast<std::ptrdiff_t>(begin + bytes)};
 }
 
 /// The class with the highest score, of int8 scores.
 inline const char* beat_class(const Bytes& scores) {
-  static const char* const names[] = {"normal", "supraventricular", "ventricular", "st-shift", "artefact"};
-  const auto less = [](std::uint8_t a, std::uint8_t b) { return static_cast<std::int8_t>(a) < static_cast<std::int8_t>(b); };
+  static const char* const names[] = {"normal", "supraventricular", "ventricular", "st-shift",
+                                      "artefact"};
+  const auto less = [](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::int8_t>(a) < static_cast<std::int8_t>(b);
+  };
   return names[std::max_element(scores.begin(), scores.end(), less) - scores.begin()];
 }
 

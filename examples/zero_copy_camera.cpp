@@ -1,6 +1,6 @@
-// A sensor's frames reach the NPU with no copy by the CPU: the DMA engine brings them into buffers that are bound as
-// inputs, and fences chain DMA and NPU. Two buffers take turns.
-// zero_copy_camera ECG_FOLDER (workloads/ecg)
+// A sensor's frames reach the NPU with no copy by the CPU: the DMA engine brings them into buffers
+// that are bound as inputs, and fences chain DMA and NPU. Two buffers take turns. zero_copy_camera
+// ECG_FOLDER (workloads/ecg)
 #include <algorithm>
 
 #include "deputy/session.h"
@@ -26,7 +26,8 @@ struct Sensor {
 int main(int argc, char** argv) {
   const std::string ecg = argc > 1 ? argv[1] : "workloads/ecg";
   const Bytes tflite = read_file(ecg + "/ecg_beats.tflite");
-  const Bytes beats = read_file(ecg + "/heldout_x.npy"), golden = read_file(ecg + "/golden/heldout_tflite.npy");
+  const Bytes beats = read_file(ecg + "/heldout_x.npy"),
+              golden = read_file(ecg + "/golden/heldout_tflite.npy");
 
   const auto program = [&](HwPort& port, const Target& target) -> base::Status {
     ModelOptions options;
@@ -37,11 +38,14 @@ int main(int argc, char** argv) {
 
     DEPUTY_ASSIGN(const SharedMemory memory, port.alloc(MemoryKind::kDram, kFrames * bytes, 64));
     const Sensor sensor(port, memory);
-    for (std::size_t n = 0; n < kFrames; ++n) std::ranges::copy(npy_row(beats, n, bytes), memory.host + n * bytes);
+    for (std::size_t n = 0; n < kFrames; ++n)
+      std::ranges::copy(npy_row(beats, n, bytes), memory.host + n * bytes);
     port.clean(memory.address, memory.bytes);
 
     DEPUTY_ASSIGN(const Device device, Device::open(port));
-    DEPUTY_ASSIGN(const Session session, Session::load(device, model, {.context = {}, .frames = kSlots, .input_shapes = {}}));
+    DEPUTY_ASSIGN(
+        const Session session,
+        Session::load(device, model, {.context = {}, .frames = kSlots, .input_shapes = {}}));
     DEPUTY_ASSIGN(const Buffer ring, Buffer::import(device, memory));
     DEPUTY_ASSIGN(const BufferRequirements wanted, session.input_requirements(0));
     std::vector<Buffer> inputs(kSlots);
@@ -69,7 +73,8 @@ int main(int argc, char** argv) {
       DEPUTY_ASSIGN(done[n % kSlots], frame.submit({.waits = {arrived}}));
     }
     std::printf("%zu of %zu frames have the expected scores\n", right, kFrames);
-    std::printf("bytes copied by the CPU: %llu\n", static_cast<unsigned long long>(device.copied_bytes()));
+    std::printf("bytes copied by the CPU: %llu\n",
+                static_cast<unsigned long long>(device.copied_bytes()));
     DEPUTY_TRY(require(right == kFrames, "a frame has other scores"));
     return require(device.copied_bytes() == 0, "the CPU copied");
   };

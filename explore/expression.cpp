@@ -49,8 +49,8 @@ class Parser {
   }
 
   void binary(int level) {
-    static const std::array<std::vector<std::string>, kLevels> operators = {{
-        {"||"}, {"&&"}, {"<=", ">=", "==", "!=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}};
+    static const std::array<std::vector<std::string>, kLevels> operators = {
+        {{"||"}, {"&&"}, {"<=", ">=", "==", "!=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}};
     if (level == kLevels) return unary();
     binary(level + 1);
     for (bool found = true; found && problem_.empty();) {
@@ -95,12 +95,14 @@ class Parser {
       ++at_;
     const std::string name(text_.substr(from, at_ - from));
     if (!take("(")) return add(Kind::kName, name);
-    static constexpr std::array<std::string_view, 5> one = {"ceil", "floor", "round", "sqrt", "log2"};
+    static constexpr std::array<std::string_view, 5> one = {"ceil", "floor", "round", "sqrt",
+                                                            "log2"};
     const bool two = name == "min" || name == "max";
     if (!two && std::ranges::find(one, name) == one.end())
       return fail(fmt::format("calls '{}', which is no function", name));
     binary(0);
-    if (two && problem_.empty() && !take(",")) return fail(fmt::format("gives '{}' one value", name));
+    if (two && problem_.empty() && !take(","))
+      return fail(fmt::format("gives '{}' one value", name));
     if (two) binary(0);
     if (problem_.empty() && !take(")")) fail("has a '(' without ')'");
     add(two ? Kind::kBinary : Kind::kUnary, name);
@@ -108,7 +110,8 @@ class Parser {
 
   void number() {
     double value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (error != std::errc()) return fail(fmt::format("has no number at '{}'", text_.substr(at_)));
     at_ = static_cast<std::size_t>(end - text_.data());
     for (const auto& [suffix, factor] :
@@ -171,9 +174,10 @@ base::Result<double> Expression::value(const Lookup& lookup) const {
     } else if (step.kind == Step::Kind::kName) {
       const auto found = lookup(step.name);
       if (!found)
-        return base::Error{base::ErrorKind::kConfig, where_,
-                           fmt::format("'{}': nothing is called '{}', or it is no number", text_, step.name),
-                           "use the name of a parameter or a key of 'deputy list params'"};
+        return base::Error{
+            base::ErrorKind::kConfig, where_,
+            fmt::format("'{}': nothing is called '{}', or it is no number", text_, step.name),
+            "use the name of a parameter or a key of 'deputy list params'"};
       stack.push_back(*found);
     } else if (step.kind == Step::Kind::kUnary) {
       stack.back() = unary_of(step.name, stack.back());

@@ -9,7 +9,8 @@ namespace deputy::explore {
 
 struct Method {
   const char* name;
-  bool search;  ///< what comes next depends on what was found; else all points are known before the first runs
+  bool search;  ///< what comes next depends on what was found; else all points are known before the
+                ///< first runs
 };
 std::span<const Method> methods();
 /// Null when there is none of that name.

@@ -12,8 +12,8 @@ bool dominates_or_equals(const Values& a, const Values& b) {
   return true;
 }
 
-// By slices: between two neighbouring values of the last objective the dominated volume is the slice's height times the
-// dominated volume, one objective less, of the points that reach as low.
+// By slices: between two neighbouring values of the last objective the dominated volume is the
+// slice's height times the dominated volume, one objective less, of the points that reach as low.
 double sliced(std::vector<Values> points, Values reference) {
   const std::size_t last = reference.size() - 1;
   if (last == 0) return reference[0] - std::ranges::min_element(points)->front();
@@ -25,7 +25,8 @@ double sliced(std::vector<Values> points, Values reference) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double from = points[i][last], to = i + 1 < points.size() ? points[i + 1][last] : top;
     points[i].pop_back();
-    if (std::ranges::none_of(reached, [&](const Values& r) { return dominates_or_equals(r, points[i]); })) {
+    if (std::ranges::none_of(reached,
+                             [&](const Values& r) { return dominates_or_equals(r, points[i]); })) {
       std::erase_if(reached, [&](const Values& r) { return dominates_or_equals(points[i], r); });
       reached.push_back(points[i]);
     }
@@ -44,7 +45,8 @@ std::vector<std::size_t> pareto_front(const std::vector<Values>& points) {
   // Whatever dominates a point comes before it in this order.
   std::vector<std::size_t> front;
   for (const std::size_t i : order)
-    if (std::ranges::none_of(front, [&](std::size_t f) { return dominates_or_equals(points[f], points[i]); }))
+    if (std::ranges::none_of(
+            front, [&](std::size_t f) { return dominates_or_equals(points[f], points[i]); }))
       front.push_back(i);
   return front;
 }

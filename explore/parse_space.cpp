@@ -33,7 +33,8 @@ std::vector<Assignment> assignments(base::Config& config, const std::string& pre
        it != config.entries().end() && it->first.starts_with(prefix + "."); ++it)
     keys.push_back(it->first);
   std::vector<Assignment> out;
-  for (const std::string& key : keys) out.push_back({key.substr(prefix.size() + 1), config.find(key)->value});
+  for (const std::string& key : keys)
+    out.push_back({key.substr(prefix.size() + 1), config.find(key)->value});
   return out;
 }
 
@@ -55,16 +56,21 @@ base::Status parse_range(base::Config& config, const std::string& prefix, Parame
   Range range;
   DEPUTY_TRY(config.load(group, range));
   if (!config.find(group + ".from") || !config.find(group + ".to") || !(range.from < range.to))
-    return bad(group, "needs 'from' and a larger 'to'", "for example range: {from: 100, to: 400, steps: 4}");
-  if (p.logarithmic && range.from <= 0) return bad(group, "a logarithmic range begins above 0", "give a positive 'from'");
-  if (range.steps == 1) return bad(group + ".steps", "one step is no range", "give at least 2, or one value");
+    return bad(group, "needs 'from' and a larger 'to'",
+               "for example range: {from: 100, to: 400, steps: 4}");
+  if (p.logarithmic && range.from <= 0)
+    return bad(group, "a logarithmic range begins above 0", "give a positive 'from'");
+  if (range.steps == 1)
+    return bad(group + ".steps", "one step is no range", "give at least 2, or one value");
   p.from = range.from, p.to = range.to;
   for (std::int32_t i = 0; i < range.steps; ++i) {
     const double part = static_cast<double>(i) / (range.steps - 1);
-    double value = p.logarithmic ? p.from * std::pow(p.to / p.from, part) : p.from + part * (p.to - p.from);
+    double value =
+        p.logarithmic ? p.from * std::pow(p.to / p.from, part) : p.from + part * (p.to - p.from);
     if (p.multiple_of > 0) value = std::round(value / p.multiple_of) * p.multiple_of;
     const std::string text = base::param_text(value);
-    if (p.levels.empty() || p.levels.back().text != text) p.levels.push_back({text, value, {{p.key, text}}});
+    if (p.levels.empty() || p.levels.back().text != text)
+      p.levels.push_back({text, value, {{p.key, text}}});
   }
   return {};
 }
@@ -76,9 +82,11 @@ base::Result<Parameter> parse_parameter(base::Config& config, const std::string&
   if (const auto* key = config.find(prefix + ".key")) p.key = key->value;
   if (const auto* multiple = config.find(prefix + ".multiple_of")) {
     p.multiple_of = number_of(multiple->value).value_or(0);
-    if (p.multiple_of <= 0) return bad(multiple->where, "multiple_of is no positive number", "give for example 1");
+    if (p.multiple_of <= 0)
+      return bad(multiple->where, "multiple_of is no positive number", "give for example 1");
   }
-  const bool values = config.has_group(prefix + ".values"), choices = config.has_group(prefix + ".choices");
+  const bool values = config.has_group(prefix + ".values"),
+             choices = config.has_group(prefix + ".choices");
   const bool range = config.has_group(prefix + ".range"), log = config.has_group(prefix + ".log");
   if (values + choices + range + log != 1)
     return bad(prefix, "needs one of values, choices, range and log", "see docs/explore.md");
@@ -137,7 +145,8 @@ base::Result<Space> parse_space(base::Config& config) {
   std::set<std::string> keys;  // nothing may be set twice
   const auto once = [&](const std::string& key) -> base::Status {
     if (keys.insert(key).second) return {};
-    return bad("parameters", fmt::format("'{}' is set by two of them", key), "let one parameter or link set it");
+    return bad("parameters", fmt::format("'{}' is set by two of them", key),
+               "let one parameter or link set it");
   };
   for (const Parameter& p : out.parameters) {
     std::set<std::string> own;

@@ -12,7 +12,9 @@ class Draw {
  public:
   explicit Draw(std::uint64_t seed) : bits_(seed) {}
   double unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-  std::size_t below(std::size_t n) { return std::min(static_cast<std::size_t>(unit() * static_cast<double>(n)), n - 1); }
+  std::size_t below(std::size_t n) {
+    return std::min(static_cast<std::size_t>(unit() * static_cast<double>(n)), n - 1);
+  }
 
  private:
   std::mt19937_64 bits_;
@@ -27,7 +29,8 @@ base::Result<bool> take(const Space& space, const Genes& genes, std::set<std::st
 
 }  // namespace
 
-base::Result<std::vector<Genes>> draw_random(const Space& space, std::size_t count, std::uint64_t seed) {
+base::Result<std::vector<Genes>> draw_random(const Space& space, std::size_t count,
+                                             std::uint64_t seed) {
   constexpr int kPatience = 1000;
   Draw draw(seed);
   std::vector<Genes> out;
@@ -42,7 +45,8 @@ base::Result<std::vector<Genes>> draw_random(const Space& space, std::size_t cou
   return out;
 }
 
-base::Result<std::vector<Genes>> draw_latin(const Space& space, std::size_t count, std::uint64_t seed) {
+base::Result<std::vector<Genes>> draw_latin(const Space& space, std::size_t count,
+                                            std::uint64_t seed) {
   Draw draw(seed);
   std::vector<Genes> all(count, Genes(space.parameters.size()));
   for (std::size_t p = 0; p < space.parameters.size(); ++p) {

@@ -21,8 +21,9 @@
 namespace deputy::explore {
 namespace {
 
-constexpr double kFailed = 1e14;  // worse than anything that was measured; larger ones have no neighbours for maco
-constexpr int kPatience = 60;      // generations without a new point
+constexpr double kFailed =
+    1e14;  // worse than anything that was measured; larger ones have no neighbours for maco
+constexpr int kPatience = 60;  // generations without a new point
 
 /// What pagmo's copies of the problem share.
 struct State {
@@ -44,7 +45,8 @@ struct State {
       const auto allowed = point.ok() ? space.allowed(*point) : base::Result<bool>(point.error());
       if (!allowed.ok()) error = allowed.error();
       ids.push_back(allowed.ok() && *allowed ? point->id() : "");
-      if (ids.back().empty() || known.contains(ids.back()) || points.size() + fresh.size() >= most) continue;
+      if (ids.back().empty() || known.contains(ids.back()) || points.size() + fresh.size() >= most)
+        continue;
       known[ids.back()] = worst();
       fresh.push_back(std::move(*point));
     }
@@ -58,14 +60,16 @@ struct State {
     }
     std::vector<Values> out;
     for (const std::string& id : ids) {
-      const auto it = known.find(id);  // past the last evaluation there are points that nobody knows
+      const auto it =
+          known.find(id);  // past the last evaluation there are points that nobody knows
       out.push_back(it == known.end() ? worst() : it->second);
     }
     return out;
   }
 };
 
-/// The space as pagmo sees it. Genes of levels are integers for algorithms that know such; the integers come last.
+/// The space as pagmo sees it. Genes of levels are integers for algorithms that know such; the
+/// integers come last.
 struct Problem {
   State* state = nullptr;
   bool integers = false;
@@ -85,7 +89,8 @@ struct Problem {
   }
   std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
     std::pair<pagmo::vector_double, pagmo::vector_double> out;
-    for (const std::size_t p : order) out.first.push_back(0), out.second.push_back(scale(p) > 0 ? scale(p) - 1 : 1);
+    for (const std::size_t p : order)
+      out.first.push_back(0), out.second.push_back(scale(p) > 0 ? scale(p) - 1 : 1);
     return out;
   }
   pagmo::vector_double::size_type get_nobj() const { return state->objectives; }
@@ -93,40 +98,51 @@ struct Problem {
   Genes genes(const double* x) const {
     Genes out(order.size());
     for (std::size_t i = 0; i < order.size(); ++i)
-      out[order[i]] = scale(order[i]) > 0 ? (x[i] + 0.5) / scale(order[i]) : std::min(x[i], 1 - 1e-12);
+      out[order[i]] =
+          scale(order[i]) > 0 ? (x[i] + 0.5) / scale(order[i]) : std::min(x[i], 1 - 1e-12);
     return out;
   }
   pagmo::vector_double encode(const Genes& g) const {
     pagmo::vector_double out;
-    for (const std::size_t p : order) out.push_back(scale(p) > 0 ? std::min(std::floor(g[p] * scale(p)), scale(p) - 1) : g[p]);
+    for (const std::size_t p : order)
+      out.push_back(scale(p) > 0 ? std::min(std::floor(g[p] * scale(p)), scale(p) - 1) : g[p]);
     return out;
   }
-  pagmo::vector_double fitness(const pagmo::vector_double& x) const { return state->values({genes(x.data())})[0]; }
+  pagmo::vector_double fitness(const pagmo::vector_double& x) const {
+    return state->values({genes(x.data())})[0];
+  }
   pagmo::vector_double batch_fitness(const pagmo::vector_double& all) const {
     std::vector<Genes> batch;
-    for (std::size_t i = 0; i < all.size(); i += order.size()) batch.push_back(genes(all.data() + i));
+    for (std::size_t i = 0; i < all.size(); i += order.size())
+      batch.push_back(genes(all.data() + i));
     pagmo::vector_double out;
     for (const Values& v : state->values(batch)) out.insert(out.end(), v.begin(), v.end());
     return out;
   }
 };
 
-pagmo::algorithm algorithm(const std::string& method, std::size_t variables, std::size_t size, unsigned seed) {
+pagmo::algorithm algorithm(const std::string& method, std::size_t variables, std::size_t size,
+                           unsigned seed) {
   const pagmo::bfe batches{pagmo::member_bfe{}};
   const auto with = [&](auto chosen) {
     chosen.set_bfe(batches);
     return pagmo::algorithm{std::move(chosen)};
   };
-  if (method == "nspso") return with(pagmo::nspso(1, 0.6, 2.0, 2.0, 1.0, 0.5, 60, "crowding distance", false, seed));
-  if (method == "maco") return with(pagmo::maco(1, static_cast<unsigned>(std::min<std::size_t>(size, 63)), 1.0, 1, 7, 100000, 0.0, false, seed));
-  // Mutation more often than by default: spaces have few axes with few levels, and points seen before cost nothing.
-  return with(pagmo::nsga2(1, 0.95, 10.0, std::min(1.0, 1.5 / static_cast<double>(variables)), 10.0, seed));
+  if (method == "nspso")
+    return with(pagmo::nspso(1, 0.6, 2.0, 2.0, 1.0, 0.5, 60, "crowding distance", false, seed));
+  if (method == "maco")
+    return with(pagmo::maco(1, static_cast<unsigned>(std::min<std::size_t>(size, 63)), 1.0, 1, 7,
+                            100000, 0.0, false, seed));
+  // Mutation more often than by default: spaces have few axes with few levels, and points seen
+  // before cost nothing.
+  return with(
+      pagmo::nsga2(1, 0.95, 10.0, std::min(1.0, 1.5 / static_cast<double>(variables)), 10.0, seed));
 }
 
 }  // namespace
 
-base::Result<std::vector<Point>> search(const Space& space, std::size_t objectives, const SearchOptions& options,
-                                        const Evaluate& evaluate) {
+base::Result<std::vector<Point>> search(const Space& space, std::size_t objectives,
+                                        const SearchOptions& options, const Evaluate& evaluate) {
   State state{space, evaluate, objectives, options.evaluations, {}, {}, {}};
   // NSGA-II takes fours.
   std::size_t size = static_cast<std::size_t>(options.population);
@@ -139,21 +155,25 @@ base::Result<std::vector<Point>> search(const Space& space, std::size_t objectiv
     DEPUTY_ASSIGN(auto first, draw_latin(space, size, options.seed));
     if (first.size() < size) {
       DEPUTY_ASSIGN(const auto more, draw_random(space, size, options.seed + 1));
-      for (std::size_t i = 0; first.size() < size && !more.empty(); ++i) first.push_back(more[i % more.size()]);
+      for (std::size_t i = 0; first.size() < size && !more.empty(); ++i)
+        first.push_back(more[i % more.size()]);
     }
     if (first.size() < size)
-      return base::Error{base::ErrorKind::kConfig, "constraints", "allow no point that was tried", "loosen them"};
+      return base::Error{base::ErrorKind::kConfig, "constraints", "allow no point that was tried",
+                         "loosen them"};
     const auto values = state.values(first);
     pagmo::population population(problem, 0, static_cast<unsigned>(options.seed));
     for (std::size_t i = 0; i < size; ++i) population.push_back(own.encode(first[i]), values[i]);
-    pagmo::algorithm method = algorithm(options.method, space.parameters.size(), size, static_cast<unsigned>(options.seed));
+    pagmo::algorithm method = algorithm(options.method, space.parameters.size(), size,
+                                        static_cast<unsigned>(options.seed));
     for (int idle = 0; !state.full() && idle < kPatience;) {
       const std::size_t before = state.points.size();
       population = method.evolve(population);
       idle = state.points.size() == before ? idle + 1 : 0;
     }
   } catch (const std::exception& e) {
-    return base::Error{base::ErrorKind::kConfig, options.method, e.what(), "try another population or method"};
+    return base::Error{base::ErrorKind::kConfig, options.method, e.what(),
+                       "try another population or method"};
   }
   if (state.error) return *state.error;
   return std::move(state.points);

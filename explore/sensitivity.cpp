@@ -12,13 +12,15 @@ constexpr std::size_t kParts = 4;
 
 }  // namespace
 
-std::vector<std::size_t> levels_of(const Parameter& p, std::size_t index, const std::vector<Point>& points,
+std::vector<std::size_t> levels_of(const Parameter& p, std::size_t index,
+                                   const std::vector<Point>& points,
                                    std::vector<std::string>& names) {
   std::vector<std::size_t> out(points.size());
   if (!p.levels.empty()) {
     for (const Level& level : p.levels) names.push_back(level.text);
     for (std::size_t i = 0; i < points.size(); ++i)
-      out[i] = static_cast<std::size_t>(std::ranges::find(names, points[i].texts[index]) - names.begin());
+      out[i] = static_cast<std::size_t>(std::ranges::find(names, points[i].texts[index]) -
+                                        names.begin());
     return out;
   }
   std::vector<std::size_t> order(points.size());
@@ -26,7 +28,9 @@ std::vector<std::size_t> levels_of(const Parameter& p, std::size_t index, const 
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return points[i].numbers[index]; });
   for (std::size_t part = 0; part < kParts; ++part) {
     const std::size_t from = order.size() * part / kParts, to = order.size() * (part + 1) / kParts;
-    names.push_back(from == to ? "" : fmt::format("{} to {}", points[order[from]].texts[index], points[order[to - 1]].texts[index]));
+    names.push_back(from == to ? ""
+                               : fmt::format("{} to {}", points[order[from]].texts[index],
+                                             points[order[to - 1]].texts[index]));
     for (std::size_t i = from; i < to; ++i) out[order[i]] = part;
   }
   return out;
@@ -44,12 +48,14 @@ std::vector<Sensitivity> sensitivity(const Space& space, const std::vector<Point
     std::vector<std::string> names;
     const auto groups = levels_of(space.parameters[p], p, points, names);
     std::vector<LevelEffect> levels(names.size());
-    for (std::size_t i = 0; i < groups.size(); ++i) ++levels[groups[i]].points, levels[groups[i]].mean += results[i];
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      ++levels[groups[i]].points, levels[groups[i]].mean += results[i];
     for (std::size_t g = 0; g < levels.size(); ++g) {
       if (levels[g].points == 0) continue;
       const auto n = static_cast<double>(levels[g].points);
       levels[g].text = names[g], levels[g].mean /= n;
-      if (variance > 0) s.share += n / count * (levels[g].mean - mean) * (levels[g].mean - mean) / variance;
+      if (variance > 0)
+        s.share += n / count * (levels[g].mean - mean) * (levels[g].mean - mean) / variance;
       s.levels.push_back(std::move(levels[g]));
     }
     out.push_back(std::move(s));

@@ -10,7 +10,8 @@ namespace deputy::explore {
 namespace {
 
 double value_at(const Parameter& p, double gene) {
-  double value = p.logarithmic ? p.from * std::pow(p.to / p.from, gene) : p.from + gene * (p.to - p.from);
+  double value =
+      p.logarithmic ? p.from * std::pow(p.to / p.from, gene) : p.from + gene * (p.to - p.from);
   if (p.multiple_of > 0) value = std::round(value / p.multiple_of) * p.multiple_of;
   return value;
 }
@@ -51,7 +52,8 @@ base::Result<Point> Space::point(const Genes& genes) const {
       continue;
     }
     const auto count = p.levels.size();
-    const auto index = std::min(static_cast<std::size_t>(genes[i] * static_cast<double>(count)), count - 1);
+    const auto index =
+        std::min(static_cast<std::size_t>(genes[i] * static_cast<double>(count)), count - 1);
     const Level& level = p.levels[index];
     out.texts.push_back(level.text);
     out.numbers.push_back(level.number.value_or(static_cast<double>(index)));
@@ -92,7 +94,8 @@ base::Result<std::vector<Genes>> Space::grid() const {
   for (;;) {
     Genes genes;
     for (std::size_t i = 0; i < at.size(); ++i)
-      genes.push_back((static_cast<double>(at[i]) + 0.5) / static_cast<double>(parameters[i].levels.size()));
+      genes.push_back((static_cast<double>(at[i]) + 0.5) /
+                      static_cast<double>(parameters[i].levels.size()));
     out.push_back(std::move(genes));
     std::size_t i = at.size();
     while (i > 0 && ++at[i - 1] == parameters[i - 1].levels.size()) at[--i] = 0;

@@ -1,4 +1,5 @@
-// What an experiment varies: parameters with their levels or ranges, what follows from them, what is allowed.
+// What an experiment varies: parameters with their levels or ranges, what follows from them, what
+// is allowed.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +22,20 @@ struct Assignment {
 
 /// One choice of a parameter: several knobs at once, or one.
 struct Level {
-  std::string text;              ///< what tables show
-  std::optional<double> number;  ///< for expressions and sensitivity; a choice without one counts by position
+  std::string text;  ///< what tables show
+  std::optional<double>
+      number;  ///< for expressions and sensitivity; a choice without one counts by position
   std::vector<Assignment> sets;
 };
 
 /// With levels, or continuous between two bounds.
 struct Parameter {
   std::string name;
-  std::string key;               ///< of the knob; empty when every level names its own
-  std::vector<Level> levels;     ///< empty: continuous
+  std::string key;            ///< of the knob; empty when every level names its own
+  std::vector<Level> levels;  ///< empty: continuous
   double from = 0, to = 0;
   bool logarithmic = false;
-  double multiple_of = 0;        ///< values are rounded to it; 0: not at all
+  double multiple_of = 0;  ///< values are rounded to it; 0: not at all
 };
 
 /// A knob whose value follows from others.
@@ -42,7 +44,8 @@ struct Linked {
   Expression value;
 };
 
-/// Where a point lies: one number in [0, 1) a parameter. A level is an equal part of that, in order.
+/// Where a point lies: one number in [0, 1) a parameter. A level is an equal part of that, in
+/// order.
 using Genes = std::vector<double>;
 
 struct Point {
@@ -63,8 +66,8 @@ struct Space {
   /// kConfig when a linked expression has no value there.
   base::Result<Point> point(const Genes& genes) const;
   base::Result<bool> allowed(const Point& point) const;
-  /// Genes of every combination of levels, the last parameter fastest. kConfig when a parameter is continuous or there
-  /// are more than 10 million.
+  /// Genes of every combination of levels, the last parameter fastest. kConfig when a parameter is
+  /// continuous or there are more than 10 million.
   base::Result<std::vector<Genes>> grid() const;
 
  private:
@@ -74,7 +77,8 @@ struct Space {
 /// The whole text as a number, if it is one.
 std::optional<double> number_of(const std::string& text);
 
-/// Reads the groups `parameters`, `linked` and `constraints` of an experiment (docs/explore.md). kConfig.
+/// Reads the groups `parameters`, `linked` and `constraints` of an experiment (docs/explore.md).
+/// kConfig.
 base::Result<Space> parse_space(base::Config& config);
 
 }  // namespace deputy::explore

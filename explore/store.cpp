@@ -13,8 +13,9 @@ namespace {
 constexpr const char* kSchema = R"(
 pragma journal_mode = wal;
 pragma synchronous = normal;
-create table if not exists run (key text primary key, parameters text not null, workload text not null,
-                                status text not null, reason text not null) without rowid;
+create table if not exists run (key text primary key, parameters text not null,
+                                workload text not null, status text not null,
+                                reason text not null) without rowid;
 create table if not exists value (key text not null, name text not null, value real not null,
                                   primary key (key, name)) without rowid;
 )";
@@ -47,22 +48,29 @@ struct Store::Impl {
   base::Status take_over(const std::string& from) {
     DEPUTY_TRY(execute("begin immediate"));
     // What died here and not there. Runs that died have no values.
-    DEPUTY_TRY(execute("delete from main.run where status in ('crashed', 'hung') and key in "
-                       "(select key from other.run where status not in ('crashed', 'hung'))"));
+    DEPUTY_TRY(
+        execute("delete from main.run where status in ('crashed', 'hung') and key in "
+                "(select key from other.run where status not in ('crashed', 'hung'))"));
     sqlite3_stmt* unequal = bind(
         "select count(*) from main.run as a join other.run as b on a.key = b.key "
         "where b.status not in ('crashed', 'hung') and (a.status != b.status or "
-        "exists (select name, value from main.value where key = a.key except select name, value from other.value where key = a.key) or "
-        "exists (select name, value from other.value where key = a.key except select name, value from main.value where key = a.key))",
+        "exists (select name, value from main.value where key = a.key except select name, value "
+        "from other.value where key = a.key) or "
+        "exists (select name, value from other.value where key = a.key except select name, value "
+        "from main.value where key = a.key))",
         {});
     if (!unequal || sqlite3_step(unequal) != SQLITE_ROW) return error();
     const auto count = sqlite3_column_int64(unequal, 0);
     sqlite3_reset(unequal);
     if (count > 0)
-      return base::Error{base::ErrorKind::kMismatch, from, fmt::format("{} of its runs came to another end here, under the same key", count),
-                         "one of the two files was changed, or the simulator does not repeat itself"};
-    DEPUTY_TRY(execute("insert into main.value select * from other.value where key not in (select key from main.run) and "
-                       "key in (select key from other.run)"));
+      return base::Error{
+          base::ErrorKind::kMismatch, from,
+          fmt::format("{} of its runs came to another end here, under the same key", count),
+          "one of the two files was changed, or the simulator does not repeat itself"};
+    DEPUTY_TRY(
+        execute("insert into main.value select * from other.value where key not in (select key "
+                "from main.run) and "
+                "key in (select key from other.run)"));
     DEPUTY_TRY(execute("insert or ignore into main.run select * from other.run"));
     return execute("commit");
   }
@@ -70,11 +78,13 @@ struct Store::Impl {
   // The statement with its parameters bound, ready for the first step; null when SQLite refuses.
   sqlite3_stmt* bind(const char* sql, std::initializer_list<std::string> texts) {
     sqlite3_stmt*& statement = prepared[sql];
-    if (!statement && sqlite3_prepare_v2(db, sql, -1, &statement, nullptr) != SQLITE_OK) return nullptr;
+    if (!statement && sqlite3_prepare_v2(db, sql, -1, &statement, nullptr) != SQLITE_OK)
+      return nullptr;
     sqlite3_reset(statement);
     int i = 0;
     for (const std::string& text : texts)
-      sqlite3_bind_text(statement, ++i, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+      sqlite3_bind_text(statement, ++i, text.data(), static_cast<int>(text.size()),
+                        SQLITE_TRANSIENT);
     return statement;
   }
 };
@@ -83,7 +93,8 @@ namespace {
 
 std::string text_of(sqlite3_stmt* statement, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-  return text ? std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))) : "";
+  return text ? std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)))
+              : "";
 }
 
 }  // namespace
@@ -102,7 +113,8 @@ base::Result<Store> Store::open(const std::string& path) {
   // A lock of the process, which its children do not inherit and its death ends.
   impl->lock = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (impl->lock < 0)
-    return base::Error{base::ErrorKind::kIo, path + ".lock", "cannot be written", "check the folder"};
+    return base::Error{base::ErrorKind::kIo, path + ".lock", "cannot be written",
+                       "check the folder"};
   struct flock whole {};
   whole.l_type = F_WRLCK, whole.l_whence = SEEK_SET;
   if (fcntl(impl->lock, F_SETLK, &whole) != 0)
@@ -119,7 +131,8 @@ base::Result<Store> Store::open(const std::string& path) {
   const bool fresh = sqlite3_column_int(tables, 0) == 0;
   sqlite3_reset(tables);
   if (!fresh && application != kApplication)
-    return base::Error{base::ErrorKind::kIo, path, "holds something else, not an exploration's results",
+    return base::Error{base::ErrorKind::kIo, path,
+                       "holds something else, not an exploration's results",
                        "name another file with --db"};
   // The mark first: a process that dies between the two leaves an empty file.
   DEPUTY_TRY(impl->execute(fmt::format("pragma application_id = {}", kApplication).c_str()));
@@ -128,7 +141,8 @@ base::Result<Store> Store::open(const std::string& path) {
 }
 
 base::Result<std::optional<StoredRun>> Store::find(const std::string& key) {
-  sqlite3_stmt* run = impl_->bind("select parameters, workload, status, reason from run where key = ?", {key});
+  sqlite3_stmt* run =
+      impl_->bind("select parameters, workload, status, reason from run where key = ?", {key});
   if (!run) return impl_->error();
   const int found = sqlite3_step(run);
   if (found == SQLITE_DONE) return std::optional<StoredRun>();
@@ -137,7 +151,8 @@ base::Result<std::optional<StoredRun>> Store::find(const std::string& key) {
   sqlite3_reset(run);
   sqlite3_stmt* value = impl_->bind("select name, value from value where key = ?", {key});
   if (!value) return impl_->error();
-  while (sqlite3_step(value) == SQLITE_ROW) out.values[text_of(value, 0)] = sqlite3_column_double(value, 1);
+  while (sqlite3_step(value) == SQLITE_ROW)
+    out.values[text_of(value, 0)] = sqlite3_column_double(value, 1);
   sqlite3_reset(value);
   return std::optional<StoredRun>(std::move(out));
 }
@@ -149,8 +164,10 @@ base::Status Store::add(const StoredRun& run) {
   bool good = row && sqlite3_step(row) == SQLITE_DONE;
   for (const auto& [name, number] : run.values) {
     if (!good) break;
-    sqlite3_stmt* value = impl_->bind("insert or ignore into value values (?, ?, ?)", {run.key, name});
-    good = value && sqlite3_bind_double(value, 3, number) == SQLITE_OK && sqlite3_step(value) == SQLITE_DONE;
+    sqlite3_stmt* value =
+        impl_->bind("insert or ignore into value values (?, ?, ?)", {run.key, name});
+    good = value && sqlite3_bind_double(value, 3, number) == SQLITE_OK &&
+           sqlite3_step(value) == SQLITE_DONE;
   }
   if (good) return impl_->execute("commit");
   const base::Error error = impl_->error("is the disk full?");
@@ -168,7 +185,9 @@ base::Status Store::merge(const std::string& path) {
   if (!attach || sqlite3_step(attach) != SQLITE_DONE) return impl_->error();
   sqlite3_reset(attach);
   const base::Status taken = impl_->take_over(path);
-  if (!taken.ok()) (void)impl_->execute("rollback");  // without it the file could not be detached; there may be nothing to undo
+  if (!taken.ok())
+    (void)impl_->execute(
+        "rollback");  // without it the file could not be detached; there may be nothing to undo
   const base::Status detached = impl_->execute("detach database other");
   DEPUTY_TRY(taken);
   return detached;

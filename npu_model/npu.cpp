@@ -37,7 +37,8 @@ NpuEngine::NpuEngine(sc_core::sc_module_name name, const arch::NpuConfig& config
       clock_(config.clock_mhz),
       path_(path ? std::move(path) : std::make_unique<Executor>(config)),
       file_(arch::npu_registers()) {
-  DEPUTY_CHECK(!timing_only || !path_->measures_time(), "an RTL engine cannot leave out the values");
+  DEPUTY_CHECK(!timing_only || !path_->measures_time(),
+               "an RTL engine cannot leave out the values");
   registers.register_b_transport(this, &NpuEngine::access_registers);
   reset_engine();
   SC_HAS_PROCESS(NpuEngine);
@@ -68,7 +69,8 @@ void NpuEngine::access_registers(tlm::tlm_generic_payload& payload, sc_time& del
 
 void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const sc_time& when) {
   file_.bus_write(offset, value);
-  if (offset == reg::kCmd && (value & 1) && !running_ && !faults_.hit(sim::FaultKind::kLostDoorbell, "npu"))
+  if (offset == reg::kCmd && (value & 1) && !running_ &&
+      !faults_.hit(sim::FaultKind::kLostDoorbell, "npu"))
     start_job(when, 0);
   if (offset == reg::kPmuClear)
     for (std::uint32_t n = 0; n < arch::kPmuCounters; ++n)
@@ -82,7 +84,8 @@ void NpuEngine::write_register(std::uint32_t offset, std::uint32_t value, const 
 
 void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
   job_ = Job{};
-  for (sim::BusInitiator* port : {&command_port, &load_port, &load_constants_port, &store_port}) port->set_context(context);
+  for (sim::BusInitiator* port : {&command_port, &load_port, &load_constants_port, &store_port})
+    port->set_context(context);
   job_.stream_base = get64(reg::kQBaseLo);
   job_.stream_bytes = file_.get(reg::kQSize);
   for (int r = 0; r < arch::kRegionCount; ++r) {
@@ -105,7 +108,8 @@ void NpuEngine::start_job(const sc_time& when, std::uint32_t context) {
   start_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
-// Jobs of context 0 are whoever owns the chip; what lies between two isolated contexts' jobs changes nothing.
+// Jobs of context 0 are whoever owns the chip; what lies between two isolated contexts' jobs
+// changes nothing.
 std::uint64_t NpuEngine::scrub(std::uint32_t context) {
   if (context == 0 || context == spm_context_) return 0;
   const bool foreign = spm_context_ != 0;
@@ -120,7 +124,8 @@ std::uint64_t NpuEngine::scrub(std::uint32_t context) {
 void NpuEngine::attach(sim::FaultInjector* injector) {
   faults_.attach(injector);
   clock_.attach(injector, "npu");
-  for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port}) port->attach(injector);
+  for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port})
+    port->attach(injector);
 }
 
 void NpuEngine::attach(sim::Trace* trace) {
@@ -129,7 +134,8 @@ void NpuEngine::attach(sim::Trace* trace) {
   constexpr const char* kNames[] = {"npu.load", "npu.compute", "npu.store"};
   for (int id = 0; id < kQueues; ++id) {
     queues_[id].track = trace->track(kNames[id]);
-    queues_[id].depth_signal = trace->signal(std::string(kNames[id]) + ".depth", sim::SignalKind::kLevel);
+    queues_[id].depth_signal =
+        trace->signal(std::string(kNames[id]) + ".depth", sim::SignalKind::kLevel);
   }
 }
 
@@ -177,7 +183,8 @@ void NpuEngine::stop_queues() {
     q.sent.notify();
     trace_depth(static_cast<QueueId>(&q - queues_.data()));
   }
-  for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port}) port->abandon();
+  for (sim::BusInitiator* port : {&load_port, &load_constants_port, &store_port, &command_port})
+    port->abandon();
   constants_flight_ = nullptr;
   decoder_free_ = sc_time_stamp();
   constants_free_.notify();
@@ -233,17 +240,27 @@ void NpuEngine::count(const NpuJobRecord& record) {
   const auto value = [&](arch::PmuEvent event) -> std::uint64_t {
     std::uint64_t bytes = 0;
     switch (event) {
-      case arch::PmuEvent::kNone: return 0;
-      case arch::PmuEvent::kCycles: return record.cycles;
-      case arch::PmuEvent::kInstructions: return record.instructions;
-      case arch::PmuEvent::kMacActive: return record.mac_active_cycles;
-      case arch::PmuEvent::kComputeActive: return record.compute_active_cycles;
-      case arch::PmuEvent::kLoadActive: return record.load_active_cycles;
-      case arch::PmuEvent::kStoreActive: return record.store_active_cycles;
-      case arch::PmuEvent::kStallLoad: return record.stall_load_cycles;
-      case arch::PmuEvent::kStallStore: return record.stall_store_cycles;
+      case arch::PmuEvent::kNone:
+        return 0;
+      case arch::PmuEvent::kCycles:
+        return record.cycles;
+      case arch::PmuEvent::kInstructions:
+        return record.instructions;
+      case arch::PmuEvent::kMacActive:
+        return record.mac_active_cycles;
+      case arch::PmuEvent::kComputeActive:
+        return record.compute_active_cycles;
+      case arch::PmuEvent::kLoadActive:
+        return record.load_active_cycles;
+      case arch::PmuEvent::kStoreActive:
+        return record.store_active_cycles;
+      case arch::PmuEvent::kStallLoad:
+        return record.stall_load_cycles;
+      case arch::PmuEvent::kStallStore:
+        return record.stall_store_cycles;
       case arch::PmuEvent::kIdle: {
-        const std::uint64_t known = record.compute_active_cycles + record.stall_load_cycles + record.stall_store_cycles;
+        const std::uint64_t known =
+            record.compute_active_cycles + record.stall_load_cycles + record.stall_store_cycles;
         return record.cycles - std::min(record.cycles, known);
       }
       case arch::PmuEvent::kBytesRead:
@@ -252,7 +269,8 @@ void NpuEngine::count(const NpuJobRecord& record) {
       case arch::PmuEvent::kBytesWritten:
         for (const NpuOpRecord& op : record.ops) bytes += op.store_bytes;
         return bytes;
-      case arch::PmuEvent::kCommandBytes: return record.command_bytes;
+      case arch::PmuEvent::kCommandBytes:
+        return record.command_bytes;
     }
     return 0;  // a number that selects nothing
   };

@@ -1,7 +1,7 @@
 // The NPU as the bus sees it: registers, a command processor that fetches its stream from memory,
 // and load, compute and store queues that run decoupled under completion counters (arch/isa.h).
-// Function is core/executor.h and compute time arch/npu_timing.h (or both the RTL's, core/compute_path.h), transfer time that of real bus
-// transactions.
+// Function is core/executor.h and compute time arch/npu_timing.h (or both the RTL's,
+// core/compute_path.h), transfer time that of real bus transactions.
 //
 // Time. Nothing happens per cycle. An instruction costs a wait in the command processor (decode), a
 // wait for its operands' counters where they are not there yet, one for its set-up and one for its
@@ -10,17 +10,19 @@
 // part of the command stream is fetched while the present one is decoded. A compute instruction
 // takes effect when it starts, a chunk's bytes move when it is issued.
 //
-// Transfers. The bus has no notion of instructions: what limits a queue is dma.outstanding transactions in flight, so
-// the next LOAD or STORE is set up as soon as the last request of the one before it has left. LOADs from region 0, the constants,
-// have a port of their own, as engines of this size have one for feature maps and one for weights: while one takes its time
-// there, other LOADs behind it go on. Transfers of a queue complete in order, and one that touches scratchpad bytes of
-// another still in flight (a LOADW and its table) waits for it.
+// Transfers. The bus has no notion of instructions: what limits a queue is dma.outstanding
+// transactions in flight, so the next LOAD or STORE is set up as soon as the last request of the
+// one before it has left. LOADs from region 0, the constants, have a port of their own, as engines
+// of this size have one for feature maps and one for weights: while one takes its time there, other
+// LOADs behind it go on. Transfers of a queue complete in order, and one that touches scratchpad
+// bytes of another still in flight (a LOADW and its table) waits for it.
 //
 // Faults stop everything at once: queues are emptied, work in flight is abandoned with the bytes it
-// has already moved; a transaction that has no grant yet is withdrawn. ERR_ADDR holds the bus address for NpuError::kBus
-// and kParity, else the instruction's
-// stream offset. A job of another isolated context than the last first clears scratchpad and accumulators. RESET does the same, clears the registers and the scratchpad, and leaves the
-// engine ready for a new job. QBASE, QSIZE, BASEn and SIZEn are sampled when CMD starts a job.
+// has already moved; a transaction that has no grant yet is withdrawn. ERR_ADDR holds the bus
+// address for NpuError::kBus and kParity, else the instruction's stream offset. A job of another
+// isolated context than the last first clears scratchpad and accumulators. RESET does the same,
+// clears the registers and the scratchpad, and leaves the engine ready for a new job. QBASE, QSIZE,
+// BASEn and SIZEn are sampled when CMD starts a job.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -72,7 +74,8 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
 
   /// The register block: aligned 32-bit accesses, at the low 12 bits of the address, in no time.
   tlm_utils::simple_target_socket<NpuEngine> registers;
-  /// Bus masters "npu.load" (two ports, the second for constants), "npu.store" and "npu.cmd"; bind the socket of each.
+  /// Bus masters "npu.load" (two ports, the second for constants), "npu.store" and "npu.cmd"; bind
+  /// the socket of each.
   sim::BusInitiator load_port, load_constants_port, store_port, command_port;
 
   /// Called with the interrupt line's new level whenever it changes, in the context of whoever
@@ -112,11 +115,11 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   struct Flight {
     Entry entry;
     sc_core::sc_time start;
-    bool sent = false;                        ///< its last request has left: `done` is known
+    bool sent = false;  ///< its last request has left: `done` is known
     sc_core::sc_time done;
-    std::optional<std::uint64_t> bus_error;   ///< address of the transaction that failed
-    std::vector<std::uint8_t> stream;         ///< LOADW: what has arrived
-    std::uint64_t dram_bytes = 0;             ///< of those moved
+    std::optional<std::uint64_t> bus_error;  ///< address of the transaction that failed
+    std::vector<std::uint8_t> stream;        ///< LOADW: what has arrived
+    std::uint64_t dram_bytes = 0;            ///< of those moved
   };
   struct QueueState {
     std::deque<Entry> entries;
@@ -188,10 +191,13 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   /// From the set-up to the last request, or to the hand-over to the constants' port.
   void begin_transfer(QueueId id, Entry entry, std::uint64_t epoch);
   void send(QueueId id, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch);
-  bool send_chunks(const arch::Transfer& transfer, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch);
-  bool send_weights(const arch::LoadWeights& load, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch);
+  bool send_chunks(const arch::Transfer& transfer, Flight& flight, sim::BusInitiator& port,
+                   std::uint64_t epoch);
+  bool send_weights(const arch::LoadWeights& load, Flight& flight, sim::BusInitiator& port,
+                    std::uint64_t epoch);
   void note_hazards(QueueId id, const Entry& entry);
-  void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start, std::uint64_t dram_bytes);
+  void complete(QueueId id, const Entry& entry, const sc_core::sc_time& start,
+                std::uint64_t dram_bytes);
 
   /// What complete() tells the trace.
   void trace_slice(QueueId id, const Entry& entry, const sc_core::sc_time& start);
@@ -209,10 +215,11 @@ class NpuEngine : public sc_core::sc_module, public sim::JobEngine {
   sim::FaultPoint faults_;
   sim::PowerGate gate_;
   sim::Trace* trace_ = nullptr;
-  std::uint32_t spm_context_ = 0;  ///< whose bytes the scratchpad may hold; 0: nobody's that is isolated
+  std::uint32_t spm_context_ =
+      0;  ///< whose bytes the scratchpad may hold; 0: nobody's that is isolated
   std::uint64_t scrubs_ = 0;
-  bool hung_ = false;            ///< by a fault: nothing moves until a reset
-  std::uint32_t progress_ = 0;   ///< instructions and transactions completed, over all jobs
+  bool hung_ = false;           ///< by a fault: nothing moves until a reset
+  std::uint32_t progress_ = 0;  ///< instructions and transactions completed, over all jobs
   const std::unique_ptr<ComputePath> path_;
   arch::RegisterFile file_;
   std::function<void(bool)> interrupt_handler_;

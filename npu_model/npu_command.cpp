@@ -58,8 +58,11 @@ class NpuEngine::CommandStream {
           address, reinterpret_cast<std::uint8_t*>(words_.data()) + requested_, bytes, false);
       if (epoch_ != npu_.epoch_) return;
       npu_.job_.record.command_bytes += bytes;
-      // The flipped word keeps the parity bit it was sent with, so that one flip in a word is always seen.
-      if (const auto* f = npu_.faults_.hit(sim::FaultKind::kCommandParity, "npu", {address, bytes, -1}); f && ok_)
+      // The flipped word keeps the parity bit it was sent with, so that one flip in a word is
+      // always seen.
+      if (const auto* f =
+              npu_.faults_.hit(sim::FaultKind::kCommandParity, "npu", {address, bytes, -1});
+          f && ok_)
         bad_parity_ = address + static_cast<std::uint64_t>(f->bit) / 32 % (bytes / 4) * 4;
       bad_address_ = address;
       requested_ += bytes;
@@ -73,7 +76,8 @@ class NpuEngine::CommandStream {
   std::vector<std::uint32_t> words_;
   std::uint32_t requested_ = 0, arrived_ = 0;  ///< bytes
   bool ok_ = true;
-  std::optional<std::uint64_t> bad_parity_;  ///< bus address of a word that arrived with wrong parity
+  std::optional<std::uint64_t>
+      bad_parity_;                 ///< bus address of a word that arrived with wrong parity
   std::uint64_t bad_address_ = 0;  ///< of the last transaction
   sc_time completion_;
 };

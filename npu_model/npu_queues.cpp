@@ -31,11 +31,13 @@ void NpuEngine::queue_thread(QueueId id) {
     const std::uint64_t epoch = epoch_;
     while (epoch == epoch_ && !may_start(id)) {
       queue.blocked = true;
-      const bool on_loads = queues_[kLoad].completed < queue.entries.front().instruction.header.wait_load;
+      const bool on_loads =
+          queues_[kLoad].completed < queue.entries.front().instruction.header.wait_load;
       const sc_time since = sc_time_stamp();
       sim::wait_on(queue.wake);
       if (id == kCompute && epoch == epoch_)
-        (on_loads ? job_.stall_load_ps : job_.stall_store_ps) += clock_.worked_ps(since, sc_time_stamp());
+        (on_loads ? job_.stall_load_ps : job_.stall_store_ps) +=
+            clock_.worked_ps(since, sc_time_stamp());
     }
     if (epoch != epoch_) continue;
     queue.blocked = false;
@@ -77,12 +79,14 @@ void NpuEngine::run_compute(const Entry& entry) {
   const sc_time start = sc_time_stamp();
   const arch::Operation& op = entry.instruction.op;
   const bool measured = path_->measures_time();
-  const std::uint64_t cycles = (measured ? path_->execute(op).value() : entry.cost.cycles) + defect_cycles(identity_.defect);
+  const std::uint64_t cycles =
+      (measured ? path_->execute(op).value() : entry.cost.cycles) + defect_cycles(identity_.defect);
   std::uint64_t left = cycles;
   do {
     if (!sleep_until(clock_.after(sc_time_stamp(), left), epoch_)) return;
     // A clock that a fault slowed down meanwhile has not come as far as was foreseen.
-    const std::uint64_t done = faults_.injector() ? clock_.cycles_between(start, sc_time_stamp()) : left;
+    const std::uint64_t done =
+        faults_.injector() ? clock_.cycles_between(start, sc_time_stamp()) : left;
     left = cycles - std::min(done, cycles);
   } while (left > 0);
   if (timing_only_) return;
@@ -91,7 +95,8 @@ void NpuEngine::run_compute(const Entry& entry) {
 }
 
 void NpuEngine::begin_transfer(QueueId id, Entry entry, std::uint64_t epoch) {
-  const bool constants = id == kLoad && memory_side(entry.instruction.op)->region == static_cast<int>(arch::Region::kConstants);
+  const bool constants = id == kLoad && memory_side(entry.instruction.op)->region ==
+                                            static_cast<int>(arch::Region::kConstants);
   queues_[id].flights.push_back({std::move(entry), sc_time_stamp(), false, {}, {}, {}, 0});
   Flight& flight = queues_[id].flights.back();
   if (!sleep_until(clock_.after(sc_time_stamp(), config_.dma.issue_cycles), epoch)) return;
@@ -126,9 +131,10 @@ void NpuEngine::send(QueueId id, Flight& flight, sim::BusInitiator& port, std::u
   if (&flight == &queues_[id].flights.front()) queues_[id].sent.notify();
 }
 
-// Chunks leave as fast as the window of dma.outstanding and the interconnect let them; the transfer ends
-// when the last one has. False when the job ended meanwhile.
-bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch) {
+// Chunks leave as fast as the window of dma.outstanding and the interconnect let them; the transfer
+// ends when the last one has. False when the job ended meanwhile.
+bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim::BusInitiator& port,
+                            std::uint64_t epoch) {
   const bool is_store = &port == &store_port;
   const auto chunk_bytes = static_cast<std::uint64_t>(config_.dma.chunk_bytes);
   std::vector<std::uint8_t> staging(timing_only_ ? 0 : std::min(chunk_bytes, kBusBoundary));
@@ -138,7 +144,8 @@ bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim:
     if (data && is_store) gather(transfer, chunk, path_->spm(), data);
     const bool ok =
         port.issue(chunk.address, data, static_cast<std::uint32_t>(chunk.bytes), is_store);
-    if (!sleep_until(sc_time_stamp(), epoch)) return false;  // the job ended while the interconnect kept us waiting
+    if (!sleep_until(sc_time_stamp(), epoch))
+      return false;  // the job ended while the interconnect kept us waiting
     if (!ok) {
       flight.bus_error = chunk.address;
       break;
@@ -151,14 +158,17 @@ bool NpuEngine::send_chunks(const arch::Transfer& transfer, Flight& flight, sim:
   return true;
 }
 
-// Chunks go into the decoder as they arrive and it works on one while the next is on its way: a chunk's share
-// of the bytes is out no earlier than the chunk is in, and no faster than the decoder's rate. The decoder takes one
-// stream after the other, and the next transfer leaves no earlier than it has room for another chunk. The scratchpad
-// changes when the last byte is out.
-bool NpuEngine::send_weights(const arch::LoadWeights& load, Flight& flight, sim::BusInitiator& port, std::uint64_t epoch) {
+// Chunks go into the decoder as they arrive and it works on one while the next is on its way: a
+// chunk's share of the bytes is out no earlier than the chunk is in, and no faster than the
+// decoder's rate. The decoder takes one stream after the other, and the next transfer leaves no
+// earlier than it has room for another chunk. The scratchpad changes when the last byte is out.
+bool NpuEngine::send_weights(const arch::LoadWeights& load, Flight& flight, sim::BusInitiator& port,
+                             std::uint64_t epoch) {
   const auto rate = static_cast<std::uint64_t>(config_.wdec.bytes_per_cycle);
-  std::vector<std::uint8_t> stream(timing_only_ ? 0 : load.stream_bytes);  // outlives the flight if the job ends
-  sc_time out = clock_.after(std::max(sc_time_stamp(), decoder_free_), config_.wdec.setup_cycles), last = out;
+  std::vector<std::uint8_t> stream(
+      timing_only_ ? 0 : load.stream_bytes);  // outlives the flight if the job ends
+  sc_time out = clock_.after(std::max(sc_time_stamp(), decoder_free_), config_.wdec.setup_cycles),
+          last = out;
   ChunkWalker walker(stream_of(load), job_.base[load.region],
                      static_cast<std::uint64_t>(config_.dma.chunk_bytes));
   const auto decoded_by = [&](std::uint64_t position) {
@@ -176,7 +186,8 @@ bool NpuEngine::send_weights(const arch::LoadWeights& load, Flight& flight, sim:
     }
     if (port.last_address() >= arch::kDramBase) flight.dram_bytes += chunk.bytes;
     ++progress_;
-    const std::uint64_t share = decoded_by(chunk.position + chunk.bytes) - decoded_by(chunk.position);
+    const std::uint64_t share =
+        decoded_by(chunk.position + chunk.bytes) - decoded_by(chunk.position);
     last = out;
     out = std::max(clock_.after(out, (share + rate - 1) / rate), port.last_done());
   }
@@ -201,7 +212,8 @@ void NpuEngine::landing_thread(QueueId id) {
       continue;
     }
     const auto* weights = std::get_if<arch::LoadWeights>(&entry.instruction.op);
-    if (weights && !timing_only_ && path_->load_weights(*weights, flight.stream) != arch::CodeFault::kNone) {
+    if (weights && !timing_only_ &&
+        path_->load_weights(*weights, flight.stream) != arch::CodeFault::kNone) {
       raise_fault(NpuError::kCompression, entry.offset, header.opcode, header.tag);
       continue;
     }
@@ -210,7 +222,9 @@ void NpuEngine::landing_thread(QueueId id) {
 }
 
 void NpuEngine::trace_depth(QueueId id) {
-  if (trace_) trace_->change(queues_[id].depth_signal, sim::to_ps(sc_time_stamp()), queues_[id].entries.size());
+  if (trace_)
+    trace_->change(queues_[id].depth_signal, sim::to_ps(sc_time_stamp()),
+                   queues_[id].entries.size());
 }
 
 // Transfers overlap: the slice is the time that is charged.
@@ -234,7 +248,8 @@ void NpuEngine::trace_slice(QueueId id, const Entry& entry, const sc_time& start
   trace_->slice(queues_[id].track, slice);
 }
 
-void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start, std::uint64_t dram_bytes) {
+void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start,
+                         std::uint64_t dram_bytes) {
   QueueState& queue = queues_[id];
   const sc_time now = sc_time_stamp();
   // Transfers overlap: each is charged with the time since the one before it completed.
@@ -276,8 +291,9 @@ void NpuEngine::complete(QueueId id, const Entry& entry, const sc_time& start, s
     op.dram_store_bytes += dram_bytes;
   }
 
-  const bool copies_constants = id == kStore && std::get<arch::Store>(entry.instruction.op).traffic !=
-                                                    static_cast<std::uint8_t>(arch::Traffic::kFeatureMap);
+  const bool copies_constants =
+      id == kStore && std::get<arch::Store>(entry.instruction.op).traffic !=
+                          static_cast<std::uint8_t>(arch::Traffic::kFeatureMap);
   if (id == kCompute || (id == kStore && op.compute_cycles == 0 && !copies_constants)) {
     op.own_ps += sim::to_ps(now) - job_.shared_until_ps;
     job_.shared_until_ps = sim::to_ps(now);

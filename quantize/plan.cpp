@@ -95,7 +95,8 @@ class Planner {
         return fmt::format("its result is {}", dtype_name(graph_.tensor(id).desc.dtype));
     for (const TensorId id : op.outputs)
       if (graph_.tensor(id).desc.elements() == 0) return "its result has no elements";
-    if (delegate::is_weighted_kind(op.kind) && !is_weighted(graph_, op)) return "its weights are computed, or no floats";
+    if (delegate::is_weighted_kind(op.kind) && !is_weighted(graph_, op))
+      return "its weights are computed, or no floats";
     return "";
   }
 

@@ -17,7 +17,8 @@ struct Plan {
   std::vector<Quantisation> quantisation;      ///< by tensor; empty where it has no integer form
   std::vector<bool> separate;  ///< by tensor: operators that want equal scales get it rescaled
   std::vector<bool> wide;      ///< by operator: its maps are int16, its weights int8 (16x8)
-  std::vector<Quantisation> wide_quantisation;  ///< by tensor: as int16, where it has an integer form
+  std::vector<Quantisation>
+      wide_quantisation;  ///< by tensor: as int16, where it has an integer form
 };
 
 /// What may be asked of a plan.
@@ -25,7 +26,7 @@ struct PlanOptions {
   std::vector<Range> ranges;                  ///< by tensor
   std::vector<Range> wide_ranges;             ///< by tensor: where it is int16
   std::map<std::size_t, std::string> floats;  ///< operators that may not work on integers, and why
-  std::vector<delegate::TensorId> wide;       ///< tensors that are int16, with what shares their scale
+  std::vector<delegate::TensorId> wide;  ///< tensors that are int16, with what shares their scale
 };
 
 /// The operators that want all of their feature maps in one scale: those that move, pick or compare

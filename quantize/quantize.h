@@ -28,14 +28,14 @@ struct Options {
   WeightOptions weights;
   Equalise equalise = Equalise::kAuto;
   bool float_io = true;
-  /// Operators by kind, by a tensor they make, or by what the model's file calls them (its kind, its
-  /// name); a trailing '*' stands for any rest.
+  /// Operators by kind, by a tensor they make, or by what the model's file calls them (its kind,
+  /// its name); a trailing '*' stands for any rest.
   std::vector<std::string> keep_float;
   std::vector<delegate::SourceName> sources;  ///< by Op::source_index; empty: the file has no names
-  /// Tensors of the prepared graph that are int16 with what shares their scale (mixed.h chooses them).
-  /// The operators at them work on int16 maps and int8 weights.
+  /// Tensors of the prepared graph that are int16 with what shares their scale (mixed.h chooses
+  /// them). The operators at them work on int16 maps and int8 weights.
   std::vector<delegate::TensorId> wide;
-  delegate::CompileOptions engine;      ///< the NPU that must take the result, and its rounding
+  delegate::CompileOptions engine;  ///< the NPU that must take the result, and its rounding
 };
 
 /// kModel when a graph is quantised already.
@@ -82,7 +82,7 @@ struct LayerRow {
   std::size_t op = 0;
   std::string name, kind;
   bool integer = false, wide = false;  ///< wide: on int16 maps
-  std::string reason;  ///< why it stays in floats
+  std::string reason;                  ///< why it stays in floats
   std::string note;
   delegate::TensorId tensor = delegate::kNoTensor;  ///< its first result, in the float graph
   Range seen, range;

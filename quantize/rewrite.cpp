@@ -150,7 +150,8 @@ class Rewriter {
       }
       out = add(std::move(like));
     } else {
-      // TFLite's QUANTIZE makes no int16 of int8: through floats, whose numbers hold every int8 step.
+      // TFLite's QUANTIZE makes no int16 of int8: through floats, whose numbers hold every int8
+      // step.
       const bool widens = wanted.dtype == DType::kInt16 && tensor(id).desc.dtype == DType::kInt8;
       const TensorId from = widens ? as_float(id) : id;
       out = convert(OpKind::QUANTIZE, from, std::move(like));

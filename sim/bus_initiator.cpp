@@ -9,13 +9,19 @@
 namespace deputy::sim {
 
 BusInitiator::BusInitiator(const std::string& name, int outstanding)
-    : socket(sc_core::sc_gen_unique_name("bus")), name_(name), outstanding_(outstanding), extension_(new BusContext) {
+    : socket(sc_core::sc_gen_unique_name("bus")),
+      name_(name),
+      outstanding_(outstanding),
+      extension_(new BusContext) {
   payload_.set_extension(extension_);
 }
 
-bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes, bool write) {
-  DEPUTY_CHECK(bytes > 0 && address / 4096 == (address + bytes - 1) / 4096, "a chunk crosses a 4 KiB boundary");
-  const std::uint32_t context = context_;  // the job may be over, and another's begun, when the window has room
+bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_t bytes,
+                         bool write) {
+  DEPUTY_CHECK(bytes > 0 && address / 4096 == (address + bytes - 1) / 4096,
+               "a chunk crosses a 4 KiB boundary");
+  const std::uint32_t context =
+      context_;  // the job may be over, and another's begun, when the window has room
   const std::uint64_t abandoned = abandoned_;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   while (!in_flight_.empty() && has_landed(now)) in_flight_.pop_front(), --settled_;
@@ -44,7 +50,8 @@ bool BusInitiator::issue(std::uint64_t address, std::uint8_t* data, std::uint32_
   socket->b_transport(payload, delay);
   busy_ = false;
   if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return false;
-  in_flight_.push_back({sc_core::sc_time_stamp() + delay, extension_->memory, extension_->ticket, extension_->late, extension_->beats});
+  in_flight_.push_back({sc_core::sc_time_stamp() + delay, extension_->memory, extension_->ticket,
+                        extension_->late, extension_->beats});
   if (!extension_->memory && settled_ + 1 == in_flight_.size()) settle(in_flight_.back());
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) return false;
   ByteCount& count = counted_[payload.get_address() >> 28];

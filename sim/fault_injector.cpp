@@ -23,10 +23,13 @@ const Fault* FaultInjector::hit(FaultKind kind, std::string_view target, const E
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     Count& count = counts_[i];
     const Fault& f = plan_.faults[i];
-    if (count.kind != kind || f.target != target || now < static_cast<std::uint64_t>(f.at_ns) * 1000) continue;
+    if (count.kind != kind || f.target != target ||
+        now < static_cast<std::uint64_t>(f.at_ns) * 1000)
+      continue;
     if (f.ring >= 0 && f.ring != event.ring) continue;
     const auto first = static_cast<std::uint64_t>(f.address);
-    if (f.bytes > 0 && (event.address >= first + static_cast<std::uint64_t>(f.bytes) || event.address + event.bytes <= first))
+    if (f.bytes > 0 && (event.address >= first + static_cast<std::uint64_t>(f.bytes) ||
+                        event.address + event.bytes <= first))
       continue;
     ++count.seen;
     if (found || count.seen < static_cast<std::uint64_t>(f.nth)) continue;
@@ -44,7 +47,8 @@ std::vector<FaultInjector::Window> FaultInjector::windows(std::string_view targe
     if (counts_[i].kind != FaultKind::kThrottle || f.target != target) continue;
     const auto begin = static_cast<std::uint64_t>(f.at_ns) * 1000;
     const auto length = static_cast<std::uint64_t>(f.duration_ns) * 1000;
-    out.push_back({begin, length == 0 ? UINT64_MAX : begin + length, static_cast<std::uint64_t>(f.factor)});
+    out.push_back(
+        {begin, length == 0 ? UINT64_MAX : begin + length, static_cast<std::uint64_t>(f.factor)});
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// Decides, event by event, whether a planned fault happens. One for a board; models hold a pointer that is null
-// when nothing is planned, so that a run without faults pays a comparison.
+// Decides, event by event, whether a planned fault happens. One for a board; models hold a pointer
+// that is null when nothing is planned, so that a run without faults pays a comparison.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ class FaultInjector {
   const Fault* hit(FaultKind kind, std::string_view target, const Event& event);
   const Fault* hit(FaultKind kind, std::string_view target) { return hit(kind, target, Event{}); }
 
-  /// The times in which a clock is throttled, for sim/throttled_clock.h; `note_throttle` says that one has told.
+  /// The times in which a clock is throttled, for sim/throttled_clock.h; `note_throttle` says that
+  /// one has told.
   struct Window {
     std::uint64_t begin_ps, end_ps, factor;
     bool told = false;
@@ -66,7 +67,8 @@ class FaultPoint {
  public:
   void attach(FaultInjector* injector) { injector_ = injector; }
   FaultInjector* injector() const { return injector_; }
-  const Fault* hit(FaultKind kind, std::string_view target, const FaultInjector::Event& event = {}) const {
+  const Fault* hit(FaultKind kind, std::string_view target,
+                   const FaultInjector::Event& event = {}) const {
     return injector_ ? injector_->hit(kind, target, event) : nullptr;
   }
 

@@ -9,11 +9,13 @@
 namespace deputy::sim {
 namespace {
 
-constexpr const char* kMasters[] = {"npu.load", "npu.store", "npu.cmd", "npu.queue", "dma.read", "dma.write", "dma.queue", "dsp.dma", "dsp.queue"};
+constexpr const char* kMasters[] = {"npu.load",  "npu.store", "npu.cmd", "npu.queue", "dma.read",
+                                    "dma.write", "dma.queue", "dsp.dma", "dsp.queue"};
 constexpr const char* kFetchers[] = {"npu", "dma", "npu.queue", "dma.queue", "dsp", "dsp.queue"};
 constexpr const char* kEngines[] = {"npu", "dma", "dsp"};
 constexpr const char* kNpu[] = {"npu"};
-constexpr const char* kLines[] = {"npu", "dma", "npu.queue", "dma.queue", "sync", "iommu", "ecc", "sensor", "dsp", "dsp.queue"};
+constexpr const char* kLines[] = {"npu",   "dma", "npu.queue", "dma.queue", "sync",
+                                  "iommu", "ecc", "sensor",    "dsp",       "dsp.queue"};
 constexpr const char* kQueues[] = {"npu.queue", "dma.queue", "dsp.queue"};
 constexpr const char* kMemories[] = {"sram", "dram"};
 
@@ -22,7 +24,9 @@ constexpr FaultKindInfo kKinds[] = {
      "answered with an error; nothing moves"},
     {FaultKind::kStuckTransaction, "stuck_transaction", kMasters, "a transaction",
      "never answered: the channel stands still until its engine is reset"},
-    {FaultKind::kCommandParity, "command_parity", kFetchers, "a fetch: a bus transaction of commands (NPU), a descriptor (DMA), a command list (DSP), an entry (queues)",
+    {FaultKind::kCommandParity, "command_parity", kFetchers,
+     "a fetch: a bus transaction of commands (NPU), a descriptor (DMA), a command list (DSP), an "
+     "entry (queues)",
      "one bit flips on the way; the parity of its word is wrong"},
     {FaultKind::kParseError, "parse_error", kEngines, "a command or descriptor taken up",
      "the decoder finds no such opcode, or no such descriptor"},
@@ -32,14 +36,22 @@ constexpr FaultKindInfo kKinds[] = {
      "the engine stands still until it is reset"},
     {FaultKind::kEngineSlow, "engine_slow", kEngines, "a command or descriptor taken up",
      "the engine goes on at 1/factor of its speed until it is reset"},
-    {FaultKind::kThrottle, "throttle", kNpu, "none: it begins at at_ns", "the clock is divided by factor for duration_ns"},
-    {FaultKind::kLostInterrupt, "lost_interrupt", kLines, "a rising edge of the line", "does not become pending"},
-    {FaultKind::kLateInterrupt, "late_interrupt", kLines, "a rising edge of the line", "becomes pending delay_ns later"},
-    {FaultKind::kLostDoorbell, "lost_doorbell", kFetchers, "a write to TAIL (queues) or a start by CMD (engines)", "has no effect"},
-    {FaultKind::kLostSignal, "lost_signal", kQueues, "a job or fence that ends well", "its timelines do not move; HEAD does"},
-    {FaultKind::kLateSignal, "late_signal", kQueues, "a job that ends well", "its end is noticed delay_ns later"},
-    {FaultKind::kEccSingle, "ecc_single", kMemories, "a read", "corrected and counted; takes delay_ns longer"},
-    {FaultKind::kEccDouble, "ecc_double", kMemories, "a read by a device", "a bus error, counted, with its address"},
+    {FaultKind::kThrottle, "throttle", kNpu, "none: it begins at at_ns",
+     "the clock is divided by factor for duration_ns"},
+    {FaultKind::kLostInterrupt, "lost_interrupt", kLines, "a rising edge of the line",
+     "does not become pending"},
+    {FaultKind::kLateInterrupt, "late_interrupt", kLines, "a rising edge of the line",
+     "becomes pending delay_ns later"},
+    {FaultKind::kLostDoorbell, "lost_doorbell", kFetchers,
+     "a write to TAIL (queues) or a start by CMD (engines)", "has no effect"},
+    {FaultKind::kLostSignal, "lost_signal", kQueues, "a job or fence that ends well",
+     "its timelines do not move; HEAD does"},
+    {FaultKind::kLateSignal, "late_signal", kQueues, "a job that ends well",
+     "its end is noticed delay_ns later"},
+    {FaultKind::kEccSingle, "ecc_single", kMemories, "a read",
+     "corrected and counted; takes delay_ns longer"},
+    {FaultKind::kEccDouble, "ecc_double", kMemories, "a read by a device",
+     "a bus error, counted, with its address"},
 };
 
 base::Error bad(const std::string& where, std::string what, std::string remedy) {
@@ -56,7 +68,9 @@ std::string joined(const Range& range, Name&& name) {
 }  // namespace
 
 std::span<const FaultKindInfo> fault_kinds() { return kKinds; }
-const FaultKindInfo& fault_kind_info(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+const FaultKindInfo& fault_kind_info(FaultKind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
 
 FaultKind fault_kind(const Fault& fault) {
   const auto it = std::ranges::find_if(kKinds, [&](const auto& k) { return fault.kind == k.name; });
@@ -85,7 +99,8 @@ base::Status check_fault(const Fault& f, const std::string& where) {
       {"repeat", f.repeat != usual.repeat, kind != kThrottle},
       {"address", f.address != usual.address, f.bytes != 0},
       {"bytes", f.bytes != usual.bytes, is(kBusError, kStuckTransaction, kEccSingle, kEccDouble)},
-      {"ring", f.ring != usual.ring, is(kLostDoorbell, kLostSignal, kLateSignal) && f.target.ends_with(".queue")},
+      {"ring", f.ring != usual.ring,
+       is(kLostDoorbell, kLostSignal, kLateSignal) && f.target.ends_with(".queue")},
       {"bit", f.bit != usual.bit, kind == kCommandParity},
       {"factor", f.factor != usual.factor, is(kEngineSlow, kThrottle)},
       {"delay_ns", f.delay_ns != usual.delay_ns, is(kLateInterrupt, kLateSignal, kEccSingle)},

@@ -28,8 +28,8 @@ class JobEngine {
   using Done = std::function<void(const JobEnd&)>;
   virtual ~JobEngine() = default;
   virtual bool busy() const = 0;
-  /// Starts a job; the engine must not be busy. `done` is called once, when the last byte the job wrote is
-  /// in memory or it has failed, and not at all after abort_job().
+  /// Starts a job; the engine must not be busy. `done` is called once, when the last byte the job
+  /// wrote is in memory or it has failed, and not at all after abort_job().
   virtual void run_job(const Job& job, Done done) = 0;
   /// Drops the job, if any; the engine is as after a reset.
   virtual void abort_job() = 0;

@@ -1,4 +1,5 @@
-// A block whose power is switched off after it has been idle for a while, and that takes time to come back. Plain C++.
+// A block whose power is switched off after it has been idle for a while, and that takes time to
+// come back. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace deputy::sim {
 class PowerGate {
  public:
   PowerGate() = default;
-  PowerGate(bool enabled, std::uint64_t idle_ps, std::uint64_t wake_ps) : enabled_(enabled), idle_ps_(idle_ps), wake_ps_(wake_ps) {}
+  PowerGate(bool enabled, std::uint64_t idle_ps, std::uint64_t wake_ps)
+      : enabled_(enabled), idle_ps_(idle_ps), wake_ps_(wake_ps) {}
 
   /// Work is to begin at `now`: how long it waits for the power to come back.
   std::uint64_t begin(std::uint64_t now) {
@@ -29,7 +31,8 @@ class PowerGate {
   const Spans& off() const { return off_; }
   /// The last of all, which nothing has ended: from when it is off at `now`; `now` if it is on.
   std::uint64_t off_from(std::uint64_t now) const {
-    return enabled_ && now > idle_since_ && now - idle_since_ > idle_ps_ ? idle_since_ + idle_ps_ : now;
+    return enabled_ && now > idle_since_ && now - idle_since_ > idle_ps_ ? idle_since_ + idle_ps_
+                                                                         : now;
   }
 
  private:

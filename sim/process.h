@@ -1,5 +1,6 @@
-// Waiting, counted: every SC_THREAD of the models waits through these, so that a run can say how many times
-// the kernel had to resume a process. That number, not simulated cycles, is what a simulation costs.
+// Waiting, counted: every SC_THREAD of the models waits through these, so that a run can say how
+// many times the kernel had to resume a process. That number, not simulated cycles, is what a
+// simulation costs.
 #pragma once
 
 #include <cstdint>

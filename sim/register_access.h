@@ -1,5 +1,5 @@
-// The bus side of a register block: one aligned 32-bit word within the block's 4 KiB, anything else is an error
-// response.
+// The bus side of a register block: one aligned 32-bit word within the block's 4 KiB, anything else
+// is an error response.
 #pragma once
 
 #include <tlm.h>
@@ -9,9 +9,11 @@
 
 namespace deputy::sim {
 
-/// Serves `payload` with exists(offset), read(offset) and write(offset, value). Takes no time of its own.
+/// Serves `payload` with exists(offset), read(offset) and write(offset, value). Takes no time of
+/// its own.
 template <class Exists, class Read, class Write>
-void register_access(tlm::tlm_generic_payload& payload, sc_core::sc_time&, Exists&& exists, Read&& read, Write&& write) {
+void register_access(tlm::tlm_generic_payload& payload, sc_core::sc_time&, Exists&& exists,
+                     Read&& read, Write&& write) {
   const auto offset = static_cast<std::uint32_t>(payload.get_address() & 0xFFF);
   if (payload.get_data_length() != 4 || payload.get_address() % 4 != 0 || !payload.get_data_ptr()) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);

@@ -12,13 +12,16 @@ extern sc_simcontext* sc_default_global_context;
 
 #if defined(__SANITIZE_ADDRESS__)
 // libsystemc keeps its pool of timed notifications for ever and, a kernel later, loses sight of it.
-extern "C" const char* __lsan_default_suppressions() { return "leak:sc_core::sc_event_timed::allocate\n"; }
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:sc_core::sc_event_timed::allocate\n";
+}
 #endif
 
 namespace deputy::sim {
 namespace {
 
-void collect(const std::vector<sc_core::sc_object*>& objects, std::vector<sc_core::sc_process_handle>& threads) {
+void collect(const std::vector<sc_core::sc_object*>& objects,
+             std::vector<sc_core::sc_process_handle>& threads) {
   for (auto* object : objects) {
     sc_core::sc_process_handle handle(object);
     if (handle.valid() && handle.proc_kind() != sc_core::SC_METHOD_PROC_) threads.push_back(handle);
@@ -29,8 +32,8 @@ void collect(const std::vector<sc_core::sc_object*>& objects, std::vector<sc_cor
 }  // namespace
 
 void reset_kernel() {
-  // libsystemc's static events belong to the first kernel, and their destructors use it when the process
-  // ends: that one must stay.
+  // libsystemc's static events belong to the first kernel, and their destructors use it when the
+  // process ends: that one must stay.
   static const sc_core::sc_simcontext* const first = sc_core::sc_curr_simcontext;
   if (sc_core::sc_curr_simcontext != first) delete sc_core::sc_curr_simcontext;
   sc_core::sc_curr_simcontext = nullptr;

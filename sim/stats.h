@@ -1,5 +1,5 @@
-// The statistics a run counts: name, unit and meaning, for `deputy list stats` and the reference page. A test
-// checks that every counter of a run has its row, and the other way round.
+// The statistics a run counts: name, unit and meaning, for `deputy list stats` and the reference
+// page. A test checks that every counter of a run has its row, and the other way round.
 #pragma once
 
 namespace deputy::sim {
@@ -13,8 +13,10 @@ struct StatRow {
 inline constexpr StatRow kStats[] = {
     {"cache.false_sharing", "", "lines that the CPU and another initiator both wrote"},
     {"cache.lost_writes", "", "lines the CPU had written when they were invalidated"},
-    {"cache.missing_cleans", "", "lines read by another initiator before the CPU's writes were cleaned"},
-    {"cache.missing_invalidates", "", "lines read by the CPU after another initiator had written them"},
+    {"cache.missing_cleans", "",
+     "lines read by another initiator before the CPU's writes were cleaned"},
+    {"cache.missing_invalidates", "",
+     "lines read by the CPU after another initiator had written them"},
     {"dram.activates", "", "rows opened"},
     {"dram.active_down_ps", "ps", "full model: in active power-down, all ranks together"},
     {"dram.active_ps", "ps", "full model: awake with a row open, all ranks together"},
@@ -57,12 +59,14 @@ inline constexpr StatRow kStats[] = {
     {"host.register_writes", "", "device register writes"},
     {"host.threads", "", "host threads started beside the first"},
     {"intc.interrupts", "", "interrupts that became pending"},
-    {"iommu.faults", "", "transactions refused: nothing mapped, or written where only reading is allowed"},
+    {"iommu.faults", "",
+     "transactions refused: nothing mapped, or written where only reading is allowed"},
     {"iommu.hits", "", "translations found in the IOTLB"},
     {"iommu.walks", "", "page table walks, two reads each"},
     {"noc.bytes", "bytes", "bytes through the interconnect to memories"},
     {"npu.compute_active_cycles", "cycles", "cycles the compute queue worked"},
-    {"npu.decoded_bytes", "bytes", "bytes that the weight decoder put out; what it takes in counts as loaded"},
+    {"npu.decoded_bytes", "bytes",
+     "bytes that the weight decoder put out; what it takes in counts as loaded"},
     {"npu.instructions", "", "instructions completed, END included"},
     {"npu.job_cycles", "cycles", "NPU cycles with a job running"},
     {"npu.jobs", "", "jobs ended"},
@@ -71,14 +75,17 @@ inline constexpr StatRow kStats[] = {
     {"npu.macs", "", "useful multiply-accumulates"},
     {"npu.scrubs", "", "scratchpads cleared between jobs of different isolated contexts"},
     {"npu.spm_bytes", "bytes", "bytes read and written in the scratchpad"},
-    {"npu.spm_filled_bytes", "bytes", "of npu.spm_bytes, those that LOADs and the weight decoder wrote"},
+    {"npu.spm_filled_bytes", "bytes",
+     "of npu.spm_bytes, those that LOADs and the weight decoder wrote"},
     {"npu.stall_load_cycles", "cycles", "cycles a compute instruction waited for a LOAD"},
     {"npu.stall_store_cycles", "cycles", "cycles a compute instruction waited for a STORE only"},
     {"npu.store_active_cycles", "cycles", "cycles the store queue worked"},
-    {"npu.vec_results", "", "outputs of the requantiser and the element-wise, pooling and table units"},
+    {"npu.vec_results", "",
+     "outputs of the requantiser and the element-wise, pooling and table units"},
     {"sensor.dropped", "", "frames for which there was no free buffer"},
     {"sensor.frames", "", "frames written"},
-    {"sensor.missed", "", "frames that the source did not deliver, or while another was on its way"},
+    {"sensor.missed", "",
+     "frames that the source did not deliver, or while another was on its way"},
     {"sram.bytes", "bytes", "bytes read and written in the shared SRAM"},
     {"sram.read_bytes", "bytes", "bytes read in the shared SRAM"},
     {"sram.write_bytes", "bytes", "bytes written in the shared SRAM"},

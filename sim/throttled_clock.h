@@ -1,4 +1,5 @@
-// A clock whose rate is divided inside some windows of time. Without windows it is sim::Clock, to the picosecond.
+// A clock whose rate is divided inside some windows of time. Without windows it is sim::Clock, to
+// the picosecond.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +15,17 @@ class ThrottledClock {
   explicit ThrottledClock(double mhz) : clock_(mhz) {}
   const Clock& nominal() const { return clock_; }
 
-  /// `injector` and `name` (the target's) must outlive this; both may be null for a clock that nothing throttles.
+  /// `injector` and `name` (the target's) must outlive this; both may be null for a clock that
+  /// nothing throttles.
   void attach(FaultInjector* injector, const char* name) {
     injector_ = injector;
     name_ = name;
     if (injector) windows_ = injector->windows(name);
   }
   /// Divided by `factor` from now on, until full_speed().
-  void slow_down(std::uint64_t factor) { slow_from_ = to_ps(sc_core::sc_time_stamp()), slow_ = factor; }
+  void slow_down(std::uint64_t factor) {
+    slow_from_ = to_ps(sc_core::sc_time_stamp()), slow_ = factor;
+  }
   /// Ends slow_down(); planned windows stay.
   void full_speed() { slow_ = 1; }
 
@@ -44,7 +48,8 @@ class ThrottledClock {
   std::uint64_t cycles_between(const sc_core::sc_time& from, const sc_core::sc_time& to) const {
     return cycles_of(worked_ps(from, to));
   }
-  /// The part of [from, to) that the clock at full rate would have needed: half of it where the clock is halved.
+  /// The part of [from, to) that the clock at full rate would have needed: half of it where the
+  /// clock is halved.
   std::uint64_t worked_ps(const sc_core::sc_time& from, const sc_core::sc_time& to) const {
     if (windows_.empty() && slow_ == 1) return to_ps(to - from);
     std::uint64_t at = to_ps(from), worked = 0;
@@ -57,7 +62,9 @@ class ThrottledClock {
     return worked;
   }
   /// Edges in so much of worked_ps(), rounded up.
-  std::uint64_t cycles_of(std::uint64_t worked) const { return (worked + clock_.period_ps() - 1) / clock_.period_ps(); }
+  std::uint64_t cycles_of(std::uint64_t worked) const {
+    return (worked + clock_.period_ps() - 1) / clock_.period_ps();
+  }
 
  private:
   struct Stretch {
@@ -67,8 +74,10 @@ class ThrottledClock {
   Stretch stretch(std::uint64_t at) const {
     Stretch s{1, UINT64_MAX};
     const auto window = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t factor) {
-      if (at < begin) s.until = std::min(s.until, begin);
-      else if (at < end) s.factor = std::max(s.factor, factor), s.until = std::min(s.until, end);
+      if (at < begin)
+        s.until = std::min(s.until, begin);
+      else if (at < end)
+        s.factor = std::max(s.factor, factor), s.until = std::min(s.until, end);
     };
     for (const auto& w : windows_) window(w.begin_ps, w.end_ps, w.factor);
     if (slow_ > 1) window(slow_from_, UINT64_MAX, slow_);
@@ -76,7 +85,8 @@ class ThrottledClock {
   }
   void tell(std::uint64_t at) {
     for (auto& w : windows_)
-      if (!w.told && at >= w.begin_ps && at < w.end_ps) w.told = true, injector_->note_throttle(name_, w.begin_ps);
+      if (!w.told && at >= w.begin_ps && at < w.end_ps)
+        w.told = true, injector_->note_throttle(name_, w.begin_ps);
   }
 
   Clock clock_;

@@ -19,7 +19,9 @@ class Clock {
   sc_core::sc_time cycles(std::uint64_t n) const { return from_ps(n * period_ps_); }
   std::uint64_t period_ps() const { return period_ps_; }
   /// Whole cycles that cover `t`, rounded up.
-  std::uint64_t cycles_in(const sc_core::sc_time& t) const { return (to_ps(t) + period_ps_ - 1) / period_ps_; }
+  std::uint64_t cycles_in(const sc_core::sc_time& t) const {
+    return (to_ps(t) + period_ps_ - 1) / period_ps_;
+  }
 
  private:
   std::uint64_t period_ps_;

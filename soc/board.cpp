@@ -3,11 +3,14 @@
 namespace deputy::soc {
 namespace {
 
-TrafficCount to_count(const sim::ByteCount& c) { return {c.read_bytes, c.write_bytes, c.transactions}; }
+TrafficCount to_count(const sim::ByteCount& c) {
+  return {c.read_bytes, c.write_bytes, c.transactions};
+}
 
 const char* memory_of(std::uint64_t page) {
   for (const auto& r : arch::kMemoryMap)
-    if (r.size >= (1u << 28) && page << 28 >= r.base && (page << 28) - r.base < r.size) return r.name;
+    if (r.size >= (1u << 28) && page << 28 >= r.base && (page << 28) - r.base < r.size)
+      return r.name;
   return "unmapped";
 }
 
@@ -46,7 +49,8 @@ PowerOff collect_off(const sim::PowerGate& gate, std::uint64_t end_ps) {
     out.spans.emplace_back(from, to);
     ++out.wakes;
   }
-  const std::uint64_t from = out.wakes < gate.off().size() ? gate.off()[out.wakes].first : gate.off_from(end_ps);
+  const std::uint64_t from =
+      out.wakes < gate.off().size() ? gate.off()[out.wakes].first : gate.off_from(end_ps);
   if (from < end_ps) out.spans.emplace_back(from, end_ps);
   return out;
 }
@@ -112,8 +116,10 @@ void collect(const Board& b, RunRecord& r) {
   add_traffic(r.initiator_traffic["dma.queue"], b.dma_queue.bus);
   add_traffic(r.initiator_traffic["iommu"], b.iommu.walker);
   add_traffic(r.initiator_traffic["sensor"], b.sensor.writer);
-  for (const char* name : {"dsp.commands", "dsp.job_cycles", "dsp.jobs", "dsp.mac_operations", "dsp.packets", "dsp.program_cycles",
-                           "dsp.scalar_operations", "dsp.scrubs", "dsp.tcm_read_bytes", "dsp.tcm_written_bytes", "dsp.vector_operations"})
+  for (const char* name :
+       {"dsp.commands", "dsp.job_cycles", "dsp.jobs", "dsp.mac_operations", "dsp.packets",
+        "dsp.program_cycles", "dsp.scalar_operations", "dsp.scrubs", "dsp.tcm_read_bytes",
+        "dsp.tcm_written_bytes", "dsp.vector_operations"})
     r.counters[name] = 0;
   if (b.dsp) collect_dsp(b, r);
   std::erase_if(r.initiator_traffic, [](const auto& entry) { return entry.second.empty(); });
@@ -129,7 +135,8 @@ void collect(const Board& b, RunRecord& r) {
     r.fault_events = b.injector->events();
     const auto fired = b.injector->fired(), seen = b.injector->seen();
     for (std::size_t i = 0; i < fired.size(); ++i) {
-      r.faults.push_back({b.injector->plan().faults[i].kind, b.injector->plan().faults[i].target, fired[i], seen[i]});
+      r.faults.push_back({b.injector->plan().faults[i].kind, b.injector->plan().faults[i].target,
+                          fired[i], seen[i]});
       injected += fired[i];
     }
   }
@@ -137,7 +144,9 @@ void collect(const Board& b, RunRecord& r) {
   if (b.cache) r.cache_findings = b.cache->findings();
 
   auto& n = r.counters;
-  const auto mistakes = [&](HostCache::Mistake mistake) { return b.cache ? b.cache->count(mistake) : 0; };
+  const auto mistakes = [&](HostCache::Mistake mistake) {
+    return b.cache ? b.cache->count(mistake) : 0;
+  };
   n["cache.false_sharing"] = mistakes(HostCache::kFalseSharing);
   n["cache.lost_writes"] = mistakes(HostCache::kLostWrite);
   n["cache.missing_cleans"] = mistakes(HostCache::kMissingClean);
@@ -178,7 +187,9 @@ void collect(const Board& b, RunRecord& r) {
   n["dram.power_downs"] = dram.power_downs;
   n["dram.self_refreshes"] = dram.self_refreshes;
   const dram::Spec& device = b.config.dram.device;
-  const auto ps = [&](dram::Ck clocks) { return static_cast<std::uint64_t>(clocks * device.tck_ps); };
+  const auto ps = [&](dram::Ck clocks) {
+    return static_cast<std::uint64_t>(clocks * device.tck_ps);
+  };
   n["dram.data_ps"] = ps(static_cast<dram::Ck>(dram.reads + dram.writes) * device.burst_ck);
   n["dram.active_ps"] = ps(dram.state[0]);
   n["dram.precharged_ps"] = ps(dram.state[1]);
@@ -191,12 +202,15 @@ void collect(const Board& b, RunRecord& r) {
     std::uint64_t& sum = n[name] = 0;
     for (const auto& job : r.npu_jobs) sum += job.*member;
   }
-  for (const char* name : {"npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes", "npu.decoded_bytes"}) n[name] = 0;
+  for (const char* name : {"npu.macs", "npu.vec_results", "npu.spm_bytes", "npu.spm_filled_bytes",
+                           "npu.decoded_bytes"})
+    n[name] = 0;
   for (const auto& job : r.npu_jobs)
     for (const auto& op : job.ops) {
       n["npu.macs"] += op.macs;
       n["npu.vec_results"] += op.vec_results;
-      n["npu.spm_bytes"] += op.spm_bytes + op.load_bytes - op.stream_bytes + op.decoded_bytes + op.store_bytes;
+      n["npu.spm_bytes"] +=
+          op.spm_bytes + op.load_bytes - op.stream_bytes + op.decoded_bytes + op.store_bytes;
       n["npu.spm_filled_bytes"] += op.load_bytes - op.stream_bytes + op.decoded_bytes;
       n["npu.decoded_bytes"] += op.decoded_bytes;
     }

@@ -74,10 +74,10 @@ struct Board : sc_core::sc_module {
   QueueManager npu_queue, dma_queue;
   EccUnit ecc;
   Sensor sensor;
-  std::optional<dsp_model::Dsp> dsp;        ///< only on SoCs that have one
+  std::optional<dsp_model::Dsp> dsp;  ///< only on SoCs that have one
   std::optional<QueueManager> dsp_queue;
   std::uint64_t masters = 0, translated_masters = 0;
-  std::optional<HostCache> cache;  ///< only when it is not coherent
+  std::optional<HostCache> cache;              ///< only when it is not coherent
   std::optional<sim::FaultInjector> injector;  ///< only when something is planned
   sim::BusInitiator host_bus;
   TlmPort port;
@@ -92,15 +92,16 @@ struct Board : sc_core::sc_module {
         sram("sram", arch::kSramBase, c.sram, noc_clock),
         dram("dram", arch::kDramBase, c.dram),
         intc("intc"),
-        dma_engine("dma", dma_params(c.dma, !o.timing_only),
-                   line(arch::IrqLine::kDma)),
-        npu("npu", c.npu, o.timing_only, npu_identity(c.silicon), o.timing_only ? nullptr : compute_path(c.npu)),
+        dma_engine("dma", dma_params(c.dma, !o.timing_only), line(arch::IrqLine::kDma)),
+        npu("npu", c.npu, o.timing_only, npu_identity(c.silicon),
+            o.timing_only ? nullptr : compute_path(c.npu)),
         sync("sync", line(arch::IrqLine::kSync)),
         iommu("iommu", c.iommu, noc_clock, line(arch::IrqLine::kIommu)),
         npu_queue("npu_queue", "npu.queue", npu, sync, line(arch::IrqLine::kNpuQueue)),
         dma_queue("dma_queue", "dma.queue", dma_engine, sync, line(arch::IrqLine::kDmaQueue)),
         ecc("ecc", line(arch::IrqLine::kEcc)),
-        sensor("sensor", c.sensor, o.sensor_frames, sync, !o.timing_only, line(arch::IrqLine::kSensor)),
+        sensor("sensor", c.sensor, o.sensor_frames, sync, !o.timing_only,
+               line(arch::IrqLine::kSensor)),
         host_bus("host", c.host.outstanding),
         port(c.host, host_bus, intc, sram, dram, !o.timing_only) {
     noc.add_memory("sram", sram);
@@ -125,11 +126,14 @@ struct Board : sc_core::sc_module {
     translated(arch::IommuInitiator::kNpuStore, 4, npu.store_port);
     initiator("iommu", 1, iommu.walker.socket);
     initiator("sensor", 0, sensor.writer.socket);  // last: the order of those before decides ties
-    DEPUTY_CHECK(masters == kBusMasters && translated_masters == kTranslatedMasters, "bounds count other bus masters than there are");
+    DEPUTY_CHECK(masters == kBusMasters && translated_masters == kTranslatedMasters,
+                 "bounds count other bus masters than there are");
     if (c.dsp.present) add_dsp();
     npu.on_interrupt(line(arch::IrqLine::kNpu));
-    sram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
-    dram.on_ecc([this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
+    sram.on_ecc(
+        [this](std::uint64_t address, bool corrected) { ecc.record(0, address, corrected); });
+    dram.on_ecc(
+        [this](std::uint64_t address, bool corrected) { ecc.record(1, address, corrected); });
     if (!c.host.coherent) {
       cache.emplace(c.host, sram, dram, !o.timing_only);
       noc.attach(&*cache);
@@ -153,7 +157,8 @@ struct Board : sc_core::sc_module {
     peripheral("dsp.queue", dsp_queue->registers);
     translated(arch::IommuInitiator::kDsp, 1, dsp->bus);
     initiator("dsp.queue", 1, dsp_queue->bus.socket);
-    DEPUTY_CHECK(masters == kBusMasters + kDspBusMasters && translated_masters == kTranslatedMasters + kDspTranslatedMasters,
+    DEPUTY_CHECK(masters == kBusMasters + kDspBusMasters &&
+                     translated_masters == kTranslatedMasters + kDspTranslatedMasters,
                  "bounds count other bus masters than a DSP adds");
     dsp->attach(gate(config.power.dsp));
   }

@@ -22,9 +22,11 @@ double count(const RunRecord& record, const char* name) {
   return it == record.counters.end() ? 0.0 : static_cast<double>(it->second);
 }
 
-void compare(RunRecord& record, const std::string& what, std::uint64_t a, const char* a_name, std::uint64_t b,
-             const char* b_name) {
-  if (a != b) record.imbalances.push_back(fmt::format("{}: {} at the {}, {} at the {}", what, a, a_name, b, b_name));
+void compare(RunRecord& record, const std::string& what, std::uint64_t a, const char* a_name,
+             std::uint64_t b, const char* b_name) {
+  if (a != b)
+    record.imbalances.push_back(
+        fmt::format("{}: {} at the {}, {} at the {}", what, a, a_name, b, b_name));
 }
 
 const TrafficCount& at(const std::map<std::string, std::map<std::string, TrafficCount>>& side,
@@ -47,20 +49,26 @@ void check_traffic(RunRecord& record) {
     const TrafficCount& b = at(record.noc_traffic, initiator, target);
     const std::string what = initiator + " - " + target;
     compare(record, what + " bytes read", a.read_bytes, "initiator", b.read_bytes, "interconnect");
-    compare(record, what + " bytes written", a.write_bytes, "initiator", b.write_bytes, "interconnect");
-    compare(record, what + " transactions", a.transactions, "initiator", b.transactions, "interconnect");
+    compare(record, what + " bytes written", a.write_bytes, "initiator", b.write_bytes,
+            "interconnect");
+    compare(record, what + " transactions", a.transactions, "initiator", b.transactions,
+            "interconnect");
     TrafficCount& sum = per_memory[target];
     sum.read_bytes += b.read_bytes;
     sum.write_bytes += b.write_bytes;
     sum.transactions += b.transactions;
   }
   for (const auto& [memory, sum] : per_memory)
-    if (!record.memory_traffic.count(memory)) record.imbalances.push_back("traffic to '" + memory + "', which is no memory");
+    if (!record.memory_traffic.count(memory))
+      record.imbalances.push_back("traffic to '" + memory + "', which is no memory");
   for (const auto& [memory, counted] : record.memory_traffic) {
     const TrafficCount at_noc = per_memory[memory];
-    compare(record, memory + " bytes read", at_noc.read_bytes, "interconnect", counted.read_bytes, "memory");
-    compare(record, memory + " bytes written", at_noc.write_bytes, "interconnect", counted.write_bytes, "memory");
-    compare(record, memory + " transactions", at_noc.transactions, "interconnect", counted.transactions, "memory");
+    compare(record, memory + " bytes read", at_noc.read_bytes, "interconnect", counted.read_bytes,
+            "memory");
+    compare(record, memory + " bytes written", at_noc.write_bytes, "interconnect",
+            counted.write_bytes, "memory");
+    compare(record, memory + " transactions", at_noc.transactions, "interconnect",
+            counted.transactions, "memory");
   }
 }
 
@@ -68,33 +76,43 @@ std::uint64_t bytes_of(const RunRecord& record, const std::string& initiator) {
   std::uint64_t sum = 0;
   const auto row = record.initiator_traffic.find(initiator);
   if (row != record.initiator_traffic.end())
-    for (const auto& target : row->second) sum += target.second.read_bytes + target.second.write_bytes;
+    for (const auto& target : row->second)
+      sum += target.second.read_bytes + target.second.write_bytes;
   return sum;
 }
 
 void check_jobs(RunRecord& record) {
   std::uint64_t last = 0, loaded = 0, stored = 0, commands = 0;
   for (const auto& job : record.npu_jobs) {
-    if (job.start_ps < last || job.end_ps < job.start_ps) record.imbalances.push_back("NPU jobs overlap or run backwards");
+    if (job.start_ps < last || job.end_ps < job.start_ps)
+      record.imbalances.push_back("NPU jobs overlap or run backwards");
     last = job.end_ps;
     commands += job.command_bytes;
     if (job.hazards)
-      record.imbalances.push_back(fmt::format("{} NPU instructions overlapped on scratchpad bytes: a wait is missing, first at operator {}",
-                                              job.hazards, job.hazard_tag));
+      record.imbalances.push_back(
+          fmt::format("{} NPU instructions overlapped on scratchpad bytes: a wait is missing, "
+                      "first at operator {}",
+                      job.hazards, job.hazard_tag));
     for (const auto& op : job.ops) {
       loaded += op.load_bytes;
       stored += op.store_bytes;
       // Each instruction's time is rounded to whole cycles.
       if (job.error == 0 && !job.aborted &&
-          (op.mac_cycles > op.compute_cycles + op.instructions || op.compute_cycles > job.cycles + op.instructions))
-        record.imbalances.push_back(fmt::format("NPU operator {} computed longer than its job ran: {} of {} cycles, {} of the MAC array", op.tag, op.compute_cycles, job.cycles, op.mac_cycles));
+          (op.mac_cycles > op.compute_cycles + op.instructions ||
+           op.compute_cycles > job.cycles + op.instructions))
+        record.imbalances.push_back(
+            fmt::format("NPU operator {} computed longer than its job ran: {} of {} cycles, {} of "
+                        "the MAC array",
+                        op.tag, op.compute_cycles, job.cycles, op.mac_cycles));
     }
-    if (job.error == 0 && !job.aborted && std::max(job.load_active_cycles, job.store_active_cycles) > job.cycles + job.instructions)
+    if (job.error == 0 && !job.aborted &&
+        std::max(job.load_active_cycles, job.store_active_cycles) > job.cycles + job.instructions)
       record.imbalances.push_back("an NPU queue worked longer than its job ran");
   }
   if (last > record.end_ps) record.imbalances.push_back("an NPU job ends after the simulation");
   if (record.npu_job_unfinished) return;
-  // A job that failed leaves transfers whose instruction never completed; only clean runs must agree.
+  // A job that failed leaves transfers whose instruction never completed; only clean runs must
+  // agree.
   for (const auto& job : record.npu_jobs)
     if (job.error != 0 || job.aborted) return;
   compare(record, "NPU bytes loaded", loaded, "operators", bytes_of(record, "npu.load"), "port");
@@ -105,11 +123,15 @@ void check_jobs(RunRecord& record) {
 void check_dsp(RunRecord& record) {
   std::uint64_t last = 0, moved = 0;
   for (const auto& job : record.dsp_jobs) {
-    if (job.start_ps < last || job.end_ps < job.start_ps) record.imbalances.push_back("DSP jobs overlap or run backwards");
+    if (job.start_ps < last || job.end_ps < job.start_ps)
+      record.imbalances.push_back("DSP jobs overlap or run backwards");
     last = job.end_ps;
     moved += job.list_bytes + job.program_bytes + job.loaded_bytes + job.stored_bytes;
     const dsp_model::DspStats& s = job.programs;
-    compare(record, "DSP cycles", s.packets + s.stall_operand + s.stall_bank + s.stall_dma + s.stall_branch + s.stall_idle, "packets and stalls", s.cycles, "core");
+    compare(
+        record, "DSP cycles",
+        s.packets + s.stall_operand + s.stall_bank + s.stall_dma + s.stall_branch + s.stall_idle,
+        "packets and stalls", s.cycles, "core");
   }
   if (last > record.end_ps) record.imbalances.push_back("a DSP job ends after the simulation");
   if (record.dsp_job_unfinished) return;
@@ -131,15 +153,18 @@ void check_busy(RunRecord& record) {
     }
   }
   if (!record.sensor_unfinished)
-    compare(record, "frame bytes", record.sensor_frame_bytes, "sensor", bytes_of(record, "sensor"), "bus");
+    compare(record, "frame bytes", record.sensor_frame_bytes, "sensor", bytes_of(record, "sensor"),
+            "bus");
 }
 
-// An engine's power switch, from the times of its jobs: it was off between two that are far enough apart. An NPU job begins
-// when it has power, a DSP job with the waiting for it.
+// An engine's power switch, from the times of its jobs: it was off between two that are far enough
+// apart. An NPU job begins when it has power, a DSP job with the waiting for it.
 template <class Jobs>
-void check_gate(RunRecord& record, const char* engine, const GateConfig& gate, const Jobs& jobs, bool job_waits) {
+void check_gate(RunRecord& record, const char* engine, const GateConfig& gate, const Jobs& jobs,
+                bool job_waits) {
   const auto off = record.power_off.find(engine);
-  if (off == record.power_off.end() || count(record, (std::string(engine) + ".scrubs").c_str()) > 0) return;
+  if (off == record.power_off.end() || count(record, (std::string(engine) + ".scrubs").c_str()) > 0)
+    return;
   const std::uint64_t idle = us_to_ps(gate.idle_us) + (job_waits ? 0 : us_to_ps(gate.wake_us));
   std::uint64_t last = 0;
   std::size_t gaps = 0;
@@ -148,37 +173,45 @@ void check_gate(RunRecord& record, const char* engine, const GateConfig& gate, c
     gaps += job.start_ps - last > idle;
     last = job.end_ps;
   }
-  compare(record, std::string(engine) + " wake-ups", off->second.wakes, "power switch", gaps, "jobs");
+  compare(record, std::string(engine) + " wake-ups", off->second.wakes, "power switch", gaps,
+          "jobs");
 }
 
 void check_power(const SocConfig& config, RunRecord& record) {
-  if (!record.npu_job_unfinished) check_gate(record, "npu", config.power.npu, record.npu_jobs, false);
-  if (!record.dsp_job_unfinished) check_gate(record, "dsp", config.power.dsp, record.dsp_jobs, true);
+  if (!record.npu_job_unfinished)
+    check_gate(record, "npu", config.power.npu, record.npu_jobs, false);
+  if (!record.dsp_job_unfinished)
+    check_gate(record, "dsp", config.power.dsp, record.dsp_jobs, true);
 }
 
-// The full model: what was moved went in bursts, each burst found its row in one of three states, and time is the sum of the
-// states'.
+// The full model: what was moved went in bursts, each burst found its row in one of three states,
+// and time is the sum of the states'.
 void check_dram(const SocConfig& config, RunRecord& record) {
   if (config.dram.model != "full") return;
   const dram::Spec& device = config.dram.device;
   const dram::Counters& k = record.dram;
-  compare(record, "DRAM bursts", k.hits + k.misses + k.conflicts, "rows", k.reads + k.writes, "data bus");
+  compare(record, "DRAM bursts", k.hits + k.misses + k.conflicts, "rows", k.reads + k.writes,
+          "data bus");
   dram::Ck states = 0;
   for (const dram::Ck each : k.state) states += each;
-  compare(record, "DRAM clocks", static_cast<std::uint64_t>(states), "states", static_cast<std::uint64_t>(k.end * device.ranks), "ranks");
-  if (k.end * device.tck_ps < static_cast<dram::Ck>(record.end_ps)) record.imbalances.push_back("the DRAM's time ends before the simulation's");
+  compare(record, "DRAM clocks", static_cast<std::uint64_t>(states), "states",
+          static_cast<std::uint64_t>(k.end * device.ranks), "ranks");
+  if (k.end * device.tck_ps < static_cast<dram::Ck>(record.end_ps))
+    record.imbalances.push_back("the DRAM's time ends before the simulation's");
   const auto burst = static_cast<std::uint64_t>(device.burst_bytes());
   const TrafficCount& moved = record.memory_traffic["dram"];
   if (moved.read_bytes > k.reads * burst || moved.write_bytes > k.writes * burst)
-    record.imbalances.push_back(fmt::format("{} and {} bytes of DRAM read and written in {} and {} bursts", moved.read_bytes, moved.write_bytes, k.reads, k.writes));
+    record.imbalances.push_back(
+        fmt::format("{} and {} bytes of DRAM read and written in {} and {} bursts",
+                    moved.read_bytes, moved.write_bytes, k.reads, k.writes));
 }
 
 }  // namespace
 
 void charge_energy(const SocConfig& config, RunRecord& record) {
   const sim::EnergyTable e = effective_rows(config);
-  for (const char* component : {"npu.mac", "npu.vec", "npu.spm", "npu.decoder", "npu.ctrl", "npu.static", "sram", "sram.static", "noc",
-                                "host", "host.static"})
+  for (const char* component : {"npu.mac", "npu.vec", "npu.spm", "npu.decoder", "npu.ctrl",
+                                "npu.static", "sram", "sram.static", "noc", "host", "host.static"})
     record.energy_nj[component] = 0;
   const auto charge = [&](const std::string& component, const std::string& row, double nj) {
     record.energy_nj[component] += nj;
@@ -188,7 +221,8 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
     charge(component, row, count(record, counter) * pj * 1e-3);
   };
   // Leakage, less what its power switch saves, and the wake-ups.
-  const auto block = [&](const std::string& name, const char* row, const char* share_row, double mw, double share) {
+  const auto block = [&](const std::string& name, const char* row, const char* share_row, double mw,
+                         double share) {
     const auto off = record.power_off.find(name);
     const std::uint64_t off_ps = off == record.power_off.end() ? 0 : off->second.total_ps();
     charge(name + ".static", row, static_nj(mw, record.end_ps - off_ps));
@@ -199,7 +233,9 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
   };
   events("npu.mac", "npu.macs", "npu_mac_pj", e.npu_mac_pj);
   events("npu.vec", "npu.vec_results", "npu_vec_pj", e.npu_vec_pj);
-  charge("npu.spm", "npu_spm_read_byte_pj", (count(record, "npu.spm_bytes") - count(record, "npu.spm_filled_bytes")) * e.npu_spm_read_byte_pj * 1e-3);
+  charge("npu.spm", "npu_spm_read_byte_pj",
+         (count(record, "npu.spm_bytes") - count(record, "npu.spm_filled_bytes")) *
+             e.npu_spm_read_byte_pj * 1e-3);
   events("npu.spm", "npu.spm_filled_bytes", "npu_spm_write_byte_pj", e.npu_spm_write_byte_pj);
   events("npu.decoder", "npu.decoded_bytes", "npu_decode_byte_pj", e.npu_decode_byte_pj);
   events("npu.ctrl", "npu.job_cycles", "npu_cycle_pj", e.npu_cycle_pj);
@@ -217,17 +253,24 @@ void charge_energy(const SocConfig& config, RunRecord& record) {
   events("noc", "noc.bytes", "noc_byte_pj", e.noc_byte_pj);
   events("host", "host.busy_cycles", "host_cycle_pj", e.host_cycle_pj);
   block("npu", "npu_static_mw", "npu_gated_share", e.npu_static_mw, e.npu_gated_share);
-  block("sram", "sram_static_mw_per_mib", "sram_retention_share", sram_static_mw(config, e), e.sram_retention_share);
+  block("sram", "sram_static_mw_per_mib", "sram_retention_share", sram_static_mw(config, e),
+        e.sram_retention_share);
   block("host", "host_static_mw", "host_sleep_share", e.host_static_mw, e.host_sleep_share);
   if (!config.power.clock_gating) {
-    std::uint64_t clocked = record.end_ps;  // less jobs, whose cycles are counted, and times without power
+    std::uint64_t clocked =
+        record.end_ps;  // less jobs, whose cycles are counted, and times without power
     for (const auto& job : record.npu_jobs) clocked -= job.end_ps - job.start_ps;
-    if (const auto off = record.power_off.find("npu"); off != record.power_off.end()) clocked -= off->second.total_ps();
-    charge("npu.idle_clock", "npu_cycle_pj", static_cast<double>(clocked) / static_cast<double>(npu_period_ps(config)) * e.npu_cycle_pj * 1e-3);
+    if (const auto off = record.power_off.find("npu"); off != record.power_off.end())
+      clocked -= off->second.total_ps();
+    charge("npu.idle_clock", "npu_cycle_pj",
+           static_cast<double>(clocked) / static_cast<double>(npu_period_ps(config)) *
+               e.npu_cycle_pj * 1e-3);
   }
   if (config.dram.model == "full") {
     const dram::Spent spent = dram::spent(config.dram.device, record.dram);
-    record.dram_energy_nj = {{"dram", spent.commands_nj}, {"dram.refresh", spent.refresh_nj}, {"dram.static", spent.standby_nj}};
+    record.dram_energy_nj = {{"dram", spent.commands_nj},
+                             {"dram.refresh", spent.refresh_nj},
+                             {"dram.static", spent.standby_nj}};
   }
   for (const auto& [component, nj] : record.dram_energy_nj) charge(component, "dram.device", nj);
   if (!record.dram_energy_nj.empty()) return;
@@ -244,45 +287,55 @@ void check_books(const SocConfig& config, RunRecord& record) {
   check_busy(record);
   check_power(config, record);
   check_dram(config, record);
-  // Energy once more: operator by operator, interval by interval and from the traffic maps instead of the counters.
+  // Energy once more: operator by operator, interval by interval and from the traffic maps instead
+  // of the counters.
   std::map<std::string, double> parts;
-  each_energy_part(config, record, [&](const EnergyPart& part) { parts[part.component] += part.nj; });
+  each_energy_part(config, record,
+                   [&](const EnergyPart& part) { parts[part.component] += part.nj; });
   for (const auto& entry : record.energy_nj) parts.try_emplace(entry.first, 0);
   for (const auto& [component, nj] : parts) {
     const auto it = record.energy_nj.find(component);
     const double counted = it == record.energy_nj.end() ? 0 : it->second;
     if (std::abs(nj - counted) > 1e-9 * (1 + counted))
-      record.imbalances.push_back(fmt::format("{} energy: {} nJ by counters, {} nJ by its parts", component, counted, nj));
+      record.imbalances.push_back(
+          fmt::format("{} energy: {} nJ by counters, {} nJ by its parts", component, counted, nj));
   }
   double by_component = 0, by_row = 0;
   for (const auto& [component, nj] : record.energy_nj) by_component += nj;
   for (const auto& [row, nj] : record.energy_by_row_nj) by_row += nj;
   if (std::abs(by_component - by_row) > 1e-9 * (1 + by_component))
-    record.imbalances.push_back(fmt::format("energy: {} nJ by component, {} nJ by row", by_component, by_row));
+    record.imbalances.push_back(
+        fmt::format("energy: {} nJ by component, {} nJ by row", by_component, by_row));
   for (const auto& [component, nj] : record.energy_nj)
-    if (!(nj >= 0) || !std::isfinite(nj)) record.imbalances.push_back(component + " energy is negative or not a number");
+    if (!(nj >= 0) || !std::isfinite(nj))
+      record.imbalances.push_back(component + " energy is negative or not a number");
 }
 
 void check_cache(RunRecord& record) {
   std::uint64_t lines = 0;
-  for (const char* name : {"cache.false_sharing", "cache.lost_writes", "cache.missing_cleans", "cache.missing_invalidates"})
+  for (const char* name : {"cache.false_sharing", "cache.lost_writes", "cache.missing_cleans",
+                           "cache.missing_invalidates"})
     lines += record.counters.at(name);
-  for (const auto& finding : record.cache_findings) record.imbalances.push_back("cache: " + finding);
+  for (const auto& finding : record.cache_findings)
+    record.imbalances.push_back("cache: " + finding);
   if (lines > record.cache_findings.size())
-    record.imbalances.push_back(fmt::format("cache: and {} lines more", lines - record.cache_findings.size()));
+    record.imbalances.push_back(
+        fmt::format("cache: and {} lines more", lines - record.cache_findings.size()));
 }
 
 bool only_prices(const std::string& key) {
   for (const char* group : {"energy.", "battery.", "dram.device.rail_", "dram.device.currents_"})
     if (key.starts_with(group)) return true;
   // An operating point's clocks are rows of their own once the configuration is read.
-  for (const char* row : {"name", "dram.device.name", "power.reference_volts", "power.volts", "power.rail", "power.point", "power.clock_gating", "power.trace_us"})
+  for (const char* row : {"name", "dram.device.name", "power.reference_volts", "power.volts",
+                          "power.rail", "power.point", "power.clock_gating", "power.trace_us"})
     if (key == row) return true;
   return false;
 }
 
 void account(const SocConfig& config, RunRecord& record, bool cache_errors) {
-  record.energy_nj.clear(), record.energy_by_row_nj.clear(), record.dram_energy_nj.clear(), record.imbalances.clear();
+  record.energy_nj.clear(), record.energy_by_row_nj.clear(), record.dram_energy_nj.clear(),
+      record.imbalances.clear();
   charge_energy(config, record);
   check_books(config, record);
   if (cache_errors) check_cache(record);
@@ -290,7 +343,8 @@ void account(const SocConfig& config, RunRecord& record, bool cache_errors) {
 
 base::Status balanced(const std::string& where, const std::vector<std::string>& imbalances) {
   if (imbalances.empty()) return {};
-  return base::Error{base::ErrorKind::kMismatch, where, "the books do not balance: " + imbalances[0],
+  return base::Error{base::ErrorKind::kMismatch, where,
+                     "the books do not balance: " + imbalances[0],
                      "this is a defect of the simulator; please report it"};
 }
 

@@ -13,13 +13,16 @@ struct BusyInterval {
   std::uint64_t start_ps = 0, end_ps = 0, busy_ps = 0;
 };
 
-/// What of [from, to) the intervals cover with work, in ps; an interval that reaches out counts in proportion.
-inline double busy_within(const std::vector<BusyInterval>& intervals, std::uint64_t from, std::uint64_t to) {
+/// What of [from, to) the intervals cover with work, in ps; an interval that reaches out counts in
+/// proportion.
+inline double busy_within(const std::vector<BusyInterval>& intervals, std::uint64_t from,
+                          std::uint64_t to) {
   double sum = 0;
   for (const BusyInterval& i : intervals) {
     const std::uint64_t begin = std::max(from, i.start_ps), end = std::min(to, i.end_ps);
     if (begin >= end) continue;
-    sum += static_cast<double>(i.busy_ps) * static_cast<double>(end - begin) / static_cast<double>(i.end_ps - i.start_ps);
+    sum += static_cast<double>(i.busy_ps) * static_cast<double>(end - begin) /
+           static_cast<double>(i.end_ps - i.start_ps);
   }
   return sum;
 }
@@ -28,12 +31,14 @@ class BusyLog {
  public:
   static constexpr std::size_t kMost = 4096;
 
-  /// Work that took `busy_ps` between `start_ps` and `end_ps`, added in the order of its ends. Work that follows at
-  /// once is one interval with that before; when there are too many, so is what follows after a short gap.
+  /// Work that took `busy_ps` between `start_ps` and `end_ps`, added in the order of its ends. Work
+  /// that follows at once is one interval with that before; when there are too many, so is what
+  /// follows after a short gap.
   void add(std::uint64_t start_ps, std::uint64_t end_ps, std::uint64_t busy_ps) {
     if (end_ps <= start_ps) return;
     BusyInterval next{start_ps, end_ps, busy_ps};
-    while (!intervals_.empty() && intervals_.back().end_ps + gap_ps_ >= next.start_ps) join(next, intervals_.back()), intervals_.pop_back();
+    while (!intervals_.empty() && intervals_.back().end_ps + gap_ps_ >= next.start_ps)
+      join(next, intervals_.back()), intervals_.pop_back();
     intervals_.push_back(next);
     while (intervals_.size() > kMost) thin();
   }

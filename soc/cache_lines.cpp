@@ -28,7 +28,8 @@ std::uint64_t CacheLines::end(std::uint64_t line) const {
 }
 
 bool CacheLines::any(const Lazy<std::uint64_t>& flags, std::uint64_t first, std::uint64_t last) {
-  const std::uint64_t head = ~std::uint64_t{0} << first % 64, tail = ~std::uint64_t{0} >> (63 - last % 64);
+  const std::uint64_t head = ~std::uint64_t{0} << first % 64,
+                      tail = ~std::uint64_t{0} >> (63 - last % 64);
   std::uint64_t word = first / 64;
   if (word == last / 64) return (flags[word] & head & tail) != 0;
   if ((flags[word] & head) != 0 || (flags[last / 64] & tail) != 0) return true;
@@ -40,10 +41,12 @@ bool CacheLines::any(const Lazy<std::uint64_t>& flags, std::uint64_t first, std:
 std::uint64_t CacheLines::any_of_dirty(std::uint64_t number) const {
   const std::uint64_t words = (lines() + 63) / 64;
   std::uint64_t all = 0;
-  for (std::uint64_t i = 0; i < words; ++i) all += static_cast<std::uint64_t>(std::popcount(dirty_[i]));
+  for (std::uint64_t i = 0; i < words; ++i)
+    all += static_cast<std::uint64_t>(std::popcount(dirty_[i]));
   if (all == 0) return lines();
   std::uint64_t before = number % all, i = 0;
-  for (; before >= static_cast<std::uint64_t>(std::popcount(dirty_[i])); ++i) before -= static_cast<std::uint64_t>(std::popcount(dirty_[i]));
+  for (; before >= static_cast<std::uint64_t>(std::popcount(dirty_[i])); ++i)
+    before -= static_cast<std::uint64_t>(std::popcount(dirty_[i]));
   std::uint64_t word = dirty_[i];
   while (before-- > 0) word &= word - 1;
   return i * 64 + static_cast<std::uint64_t>(std::countr_zero(word));
@@ -51,11 +54,13 @@ std::uint64_t CacheLines::any_of_dirty(std::uint64_t number) const {
 
 bool CacheLines::changed(std::uint64_t line, std::uint64_t from, std::uint64_t to) const {
   if (!stale(line)) return changed_fresh(from, to);
-  return view_ && std::memcmp(view_.get() + (from - base_), old_.get() + (from - base_), to - from) != 0;
+  return view_ &&
+         std::memcmp(view_.get() + (from - base_), old_.get() + (from - base_), to - from) != 0;
 }
 
 bool CacheLines::changed_fresh(std::uint64_t from, std::uint64_t to) const {
-  return view_ && std::memcmp(view_.get() + (from - base_), memory_.host_pointer(from), to - from) != 0;
+  return view_ &&
+         std::memcmp(view_.get() + (from - base_), memory_.host_pointer(from), to - from) != 0;
 }
 
 bool CacheLines::keeps_old(std::uint64_t line) const {
@@ -111,7 +116,8 @@ void CacheLines::agree(std::uint64_t address, std::uint64_t bytes) {
   std::memcpy(view_.get() + (address - base_), memory_.host_pointer(address), bytes);
   for (std::uint64_t l = line(address); l <= line(address + bytes - 1); ++l) {
     if (!stale(l)) continue;
-    const std::uint64_t from = std::max(address, this->address(l)), to = std::min(address + bytes, end(l));
+    const std::uint64_t from = std::max(address, this->address(l)),
+                        to = std::min(address + bytes, end(l));
     std::memcpy(old_.get() + (from - base_), memory_.host_pointer(from), to - from);
   }
 }

@@ -1,5 +1,5 @@
-// External DRAM behind the interconnect: storage plus one of two models of its time, soc/dram_timing.h (simple, fixed) or
-// soc/dram (full).
+// External DRAM behind the interconnect: storage plus one of two models of its time,
+// soc/dram_timing.h (simple, fixed) or soc/dram (full).
 #pragma once
 
 #include <optional>
@@ -15,13 +15,17 @@ class Dram : public Memory, private sim::Deferring {
  public:
   Dram(sc_core::sc_module_name name, std::uint64_t base, const DramConfig& config)
       : Memory(name, base, static_cast<std::uint64_t>(config.bytes)), timing_(config) {
-    if (config.model == "full") controller_.emplace(config.device, config.controller, static_cast<std::uint64_t>(config.bytes));
+    if (config.model == "full")
+      controller_.emplace(config.device, config.controller,
+                          static_cast<std::uint64_t>(config.bytes));
   }
 
   sc_core::sc_time accepts_at() const override {
     return sim::from_ps(controller_ ? controller_->accepts_at_ps() : timing_.accepts_at_ps());
   }
-  sc_core::sc_time first_data_at() const override { return sim::from_ps(controller_ ? served_.first_data_ps : timing_.first_data_ps()); }
+  sc_core::sc_time first_data_at() const override {
+    return sim::from_ps(controller_ ? served_.first_data_ps : timing_.first_data_ps());
+  }
 
   /// The end of the run; nothing may be served after it.
   void close(std::uint64_t end_ps) {
@@ -37,12 +41,15 @@ class Dram : public Memory, private sim::Deferring {
   }
 
  protected:
-  sc_core::sc_time serve(std::uint64_t offset, std::uint32_t bytes, bool write, sc_core::sc_time arrival) override {
-    if (!controller_) return sim::from_ps(timing_.access(offset, bytes, write, sim::to_ps(arrival)));
+  sc_core::sc_time serve(std::uint64_t offset, std::uint32_t bytes, bool write,
+                         sc_core::sc_time arrival) override {
+    if (!controller_)
+      return sim::from_ps(timing_.access(offset, bytes, write, sim::to_ps(arrival)));
     served_ = controller_->finish(controller_->submit(offset, bytes, write, sim::to_ps(arrival)));
     return sim::from_ps(served_.end_ps);
   }
-  bool accept(std::uint64_t offset, std::uint32_t bytes, bool write, sc_core::sc_time arrival, sim::BusContext& context) override {
+  bool accept(std::uint64_t offset, std::uint32_t bytes, bool write, sc_core::sc_time arrival,
+              sim::BusContext& context) override {
     if (!controller_) return false;
     context.memory = this;
     context.ticket = controller_->submit(offset, bytes, write, sim::to_ps(arrival));
@@ -60,7 +67,8 @@ class Dram : public Memory, private sim::Deferring {
   }
 
   DramTiming timing_;
-  mutable std::optional<dram::Controller> controller_;  ///< asking it when there is room lets it decide
+  mutable std::optional<dram::Controller>
+      controller_;  ///< asking it when there is room lets it decide
   dram::Controller::Served served_;
 };
 

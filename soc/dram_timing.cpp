@@ -14,8 +14,8 @@ DramTiming::DramTiming(const DramConfig& config)
       banks_(static_cast<std::size_t>(config.banks)),
       next_refresh_(ck(config.trefi)) {}
 
-// Refresh closes every bank. Intervals that passed while the DRAM was idle cost nothing by themselves, but the
-// rows are closed all the same.
+// Refresh closes every bank. Intervals that passed while the DRAM was idle cost nothing by
+// themselves, but the rows are closed all the same.
 void DramTiming::refresh_until(std::uint64_t t) {
   if (config_.trefi == 0 || next_refresh_ > t) return;
   const std::uint64_t interval = ck(config_.trefi);
@@ -24,7 +24,8 @@ void DramTiming::refresh_until(std::uint64_t t) {
   const std::uint64_t last = next_refresh_ + due * interval;
   std::uint64_t start = last;  // an all-bank refresh waits until every bank is precharged
   for (const Bank& bank : banks_)
-    start = std::max(start, bank.row >= 0 ? bank.precharge_ready + ck(config_.trp) : bank.activate_ready);
+    start = std::max(start,
+                     bank.row >= 0 ? bank.precharge_ready + ck(config_.trp) : bank.activate_ready);
   for (Bank& bank : banks_) {
     bank.row = -1;
     bank.activate_ready = start + ck(config_.trfc);
@@ -50,8 +51,10 @@ std::uint64_t DramTiming::burst(std::uint64_t index, bool write, std::uint64_t a
       ++misses;
     }
     const std::size_t n = last_activates_.size();
-    if (activates >= 1) activate = std::max(activate, last_activates_[(activates - 1) % n] + ck(config_.trrd));
-    if (activates >= n) activate = std::max(activate, last_activates_[activates % n] + ck(config_.tfaw));
+    if (activates >= 1)
+      activate = std::max(activate, last_activates_[(activates - 1) % n] + ck(config_.trrd));
+    if (activates >= n)
+      activate = std::max(activate, last_activates_[activates % n] + ck(config_.tfaw));
     last_activates_[activates++ % n] = activate;
     bank.row = row;
     bank.column_ready = activate + ck(config_.trcd);
@@ -70,8 +73,8 @@ std::uint64_t DramTiming::burst(std::uint64_t index, bool write, std::uint64_t a
   any_column_ = true;
   last_write_ = write;
   bus_free_ = data_end;
-  bank.precharge_ready =
-      std::max(bank.precharge_ready, write ? data_end + ck(config_.twr) : column + ck(config_.trtp));
+  bank.precharge_ready = std::max(bank.precharge_ready,
+                                  write ? data_end + ck(config_.twr) : column + ck(config_.trtp));
   return data_end;
 }
 
@@ -79,7 +82,8 @@ std::uint64_t DramTiming::burst(std::uint64_t index, bool write, std::uint64_t a
 std::uint64_t DramTiming::fixed(std::uint64_t offset, std::uint32_t bytes, std::uint64_t arrival) {
   const auto line = static_cast<std::uint64_t>(config_.fixed_burst_bytes);
   const std::uint64_t moved = ((offset + bytes - 1) / line - offset / line + 1) * line;
-  const auto duration = static_cast<std::uint64_t>(std::llround(static_cast<double>(moved) * 1e6 / config_.fixed_mb_per_s));
+  const auto duration = static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(moved) * 1e6 / config_.fixed_mb_per_s));
   const auto latency = static_cast<std::uint64_t>(std::llround(config_.fixed_latency_ns * 1000));
   const std::uint64_t start = std::max(arrival + latency, bus_free_);
   first_data_ = start;
@@ -87,7 +91,8 @@ std::uint64_t DramTiming::fixed(std::uint64_t offset, std::uint32_t bytes, std::
   return bus_free_;
 }
 
-std::uint64_t DramTiming::access(std::uint64_t offset, std::uint32_t bytes, bool write, std::uint64_t arrival_ps) {
+std::uint64_t DramTiming::access(std::uint64_t offset, std::uint32_t bytes, bool write,
+                                 std::uint64_t arrival_ps) {
   if (fixed_) return fixed(offset, bytes, arrival_ps);
   std::uint64_t end = arrival_ps;
   for (std::uint64_t i = offset / burst_bytes_; i <= (offset + bytes - 1) / burst_bytes_; ++i) {
@@ -99,8 +104,9 @@ std::uint64_t DramTiming::access(std::uint64_t offset, std::uint32_t bytes, bool
 }
 
 std::uint64_t DramTiming::accepts_at_ps() const {
-  const std::uint64_t lead = fixed_ ? static_cast<std::uint64_t>(std::llround(config_.fixed_latency_ns * 1000))
-                                    : ck(config_.read_latency) + burst_ps_;
+  const std::uint64_t lead =
+      fixed_ ? static_cast<std::uint64_t>(std::llround(config_.fixed_latency_ns * 1000))
+             : ck(config_.read_latency) + burst_ps_;
   return bus_free_ > lead ? bus_free_ - lead : 0;
 }
 

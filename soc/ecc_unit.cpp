@@ -10,7 +10,9 @@ EccUnit::EccUnit(sc_core::sc_module_name name, std::function<void(bool)> irq)
   socket.register_b_transport(this, &EccUnit::b_transport);
 }
 
-void EccUnit::update_irq() { irq_((registers_.get(reg::kIrqStatus) & registers_.get(reg::kIrqEnable)) != 0); }
+void EccUnit::update_irq() {
+  irq_((registers_.get(reg::kIrqStatus) & registers_.get(reg::kIrqEnable)) != 0);
+}
 
 void EccUnit::record(std::uint32_t bank, std::uint64_t address, bool corrected) {
   ++(corrected ? corrected_ : uncorrected_);
@@ -19,7 +21,8 @@ void EccUnit::record(std::uint32_t bank, std::uint64_t address, bool corrected) 
   if (registers_.get(counter) != UINT32_MAX) registers_.set(counter, registers_.get(counter) + 1);
   registers_.set(at + (corrected ? reg::kBank0CorrectedAddr : reg::kBank0UncorrectedAddr),
                  static_cast<std::uint32_t>(address));
-  registers_.set(reg::kIrqStatus, registers_.get(reg::kIrqStatus) | 1u << (bank + (corrected ? 8 : 0)));
+  registers_.set(reg::kIrqStatus,
+                 registers_.get(reg::kIrqStatus) | 1u << (bank + (corrected ? 8 : 0)));
   update_irq();
 }
 
@@ -28,7 +31,8 @@ void EccUnit::write(std::uint32_t offset, std::uint32_t value) {
   if (offset == reg::kClear)
     for (std::uint32_t bank = 0; bank < arch::kEccBanks; ++bank) {
       if ((value >> bank & 1) == 0) continue;
-      for (const std::uint32_t r : {reg::kBank0Corrected, reg::kBank0Uncorrected, reg::kBank0CorrectedAddr, reg::kBank0UncorrectedAddr})
+      for (const std::uint32_t r : {reg::kBank0Corrected, reg::kBank0Uncorrected,
+                                    reg::kBank0CorrectedAddr, reg::kBank0UncorrectedAddr})
         registers_.set(r + bank * arch::kEccBankStride, 0);
     }
   update_irq();

@@ -1,4 +1,5 @@
-// The memory controllers' error counters, arch/registers.h: what ECC corrected, what it could not, and where.
+// The memory controllers' error counters, arch/registers.h: what ECC corrected, what it could not,
+// and where.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>

@@ -47,7 +47,8 @@ base::Status load_macros(base::Config& table, std::vector<SramMacro>& out) {
     DEPUTY_TRY(table.load(key, at));
     SramMacro macro{at.kib, at.read_byte_pj, at.write_byte_pj, {}};
     DEPUTY_TRY(read_source(table, key, macro.row));
-    if (!(at.kib > (out.empty() ? 0 : out.back().kib))) return bad(key, "kib does not grow", "order the sizes");
+    if (!(at.kib > (out.empty() ? 0 : out.back().kib)))
+      return bad(key, "kib does not grow", "order the sizes");
     out.push_back(std::move(macro));
   }
 }
@@ -59,7 +60,8 @@ std::string beside(const std::string& file, const std::string& name) {
 // `where`: who names the file.
 base::Result<base::Config> open_table(const std::string& path, const std::string& where) {
   auto table = base::Config::from_file(path);
-  if (!table.ok()) return bad(where, "energy table: " + table.error().text(), "check the file's name");
+  if (!table.ok())
+    return bad(where, "energy table: " + table.error().text(), "check the file's name");
   return table;
 }
 
@@ -73,10 +75,13 @@ base::Status read_source(base::Config& config, const std::string& key, RowSource
   out = {text("basis"), text("source"), text("node")};
   const std::string nm = text("cited_nm"), volts = text("cited_volts");
   if (!nm.empty()) out.node = fmt::format("{} nm, {} V", nm, volts);
-  for (const char* shown : {"cited", "cited_read", "cited_write"}) text(shown);  // for readers and the test
+  for (const char* shown : {"cited", "cited_read", "cited_write"})
+    text(shown);  // for readers and the test
   if (out.basis != "source" && out.basis != "derived" && out.basis != "assumption")
-    return bad(key + ".basis", fmt::format("'{}' is no basis", out.basis), "use one of source, derived, assumption");
-  if (out.source.empty()) return bad(key + ".source", "has no value", "say who is cited, or what is assumed");
+    return bad(key + ".basis", fmt::format("'{}' is no basis", out.basis),
+               "use one of source, derived, assumption");
+  if (out.source.empty())
+    return bad(key + ".source", "has no value", "say who is cited, or what is assumed");
   return {};
 }
 
@@ -102,14 +107,17 @@ SramMacro sram_energy(const std::vector<SramMacro>& macros, double bytes) {
   const SramMacro &a = macros[above - 1], &b = macros[above];
   const double t = std::log(kib / a.kib) / std::log(b.kib / a.kib);
   const auto between = [&](double low, double high) { return low * std::pow(high / low, t); };
-  return derived(t < 0.5 ? a : b, between(a.read_byte_pj, b.read_byte_pj), between(a.write_byte_pj, b.write_byte_pj));
+  return derived(t < 0.5 ? a : b, between(a.read_byte_pj, b.read_byte_pj),
+                 between(a.write_byte_pj, b.write_byte_pj));
 }
 
 base::Result<EnergyTables> load_energy_tables(base::Config& config, const std::string& folder) {
   EnergyTables out;
   Header header;
   std::string path, where;
-  const auto in_folder = [&](const std::string& name) { return (std::filesystem::path(folder) / name).string(); };
+  const auto in_folder = [&](const std::string& name) {
+    return (std::filesystem::path(folder) / name).string();
+  };
   if (const auto* file = config.find("energy.file")) {
     path = in_folder(file->value), where = file->where;
     DEPUTY_ASSIGN(auto table, open_table(path, where));
@@ -120,13 +128,17 @@ base::Result<EnergyTables> load_energy_tables(base::Config& config, const std::s
   }
   const auto* dram = config.find("energy.dram_file");
   if (dram || !header.dram_file.empty()) {
-    DEPUTY_ASSIGN(auto table, open_table(dram ? in_folder(dram->value) : beside(path, header.dram_file), dram ? dram->where : where));
+    DEPUTY_ASSIGN(auto table,
+                  open_table(dram ? in_folder(dram->value) : beside(path, header.dram_file),
+                             dram ? dram->where : where));
     DEPUTY_TRY(load_sourced(table, "", out.rows, out.sources));
     DEPUTY_TRY(table.finish());
   }
   const auto* host = config.find("host.file");
   if (host || !header.host_file.empty()) {
-    DEPUTY_ASSIGN(auto table, open_table(host ? in_folder(host->value) : beside(path, header.host_file), host ? host->where : where));
+    DEPUTY_ASSIGN(auto table,
+                  open_table(host ? in_folder(host->value) : beside(path, header.host_file),
+                             host ? host->where : where));
     arch::HostConfig unused;
     RowSources costs;
     DEPUTY_TRY(load_sourced(table, "energy", out.rows, out.sources));

@@ -1,4 +1,5 @@
-// First-fit allocation of address ranges, deterministic. Book-keeping lies outside the memory it manages.
+// First-fit allocation of address ranges, deterministic. Book-keeping lies outside the memory it
+// manages.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ class Heap {
  public:
   Heap(std::uint64_t base, std::uint64_t bytes) : base_(base), end_(base + bytes) {}
 
-  /// The lowest free range of `bytes` (at least 1) aligned to `align` (a power of two); nullopt when none fits.
+  /// The lowest free range of `bytes` (at least 1) aligned to `align` (a power of two); nullopt
+  /// when none fits.
   std::optional<std::uint64_t> alloc(std::uint64_t bytes, std::uint64_t align) {
     if (bytes == 0) bytes = 1;
     std::uint64_t at = aligned(base_, align);
@@ -34,7 +36,9 @@ class Heap {
   }
 
  private:
-  static std::uint64_t aligned(std::uint64_t at, std::uint64_t align) { return (at + align - 1) & ~(align - 1); }
+  static std::uint64_t aligned(std::uint64_t at, std::uint64_t align) {
+    return (at + align - 1) & ~(align - 1);
+  }
   std::uint64_t base_, end_;
   std::map<std::uint64_t, std::uint64_t> used_;  ///< start -> bytes
 };

@@ -14,9 +14,12 @@ namespace {
 constexpr std::size_t kInWords = 20;
 
 std::uint64_t now_ps() { return sim::to_ps(sc_core::sc_time_stamp()); }
-// A writer's mark: its id + 1 above (0: the host) and the time, which has room for 20 hours of simulated time.
+// A writer's mark: its id + 1 above (0: the host) and the time, which has room for 20 hours of
+// simulated time.
 std::uint64_t mark(std::uint64_t writer) { return now_ps() << 8 | (writer + 1); }
-std::string microseconds(std::uint64_t ps) { return fmt::format("{}.{:06} us", ps / 1'000'000, ps % 1'000'000); }
+std::string microseconds(std::uint64_t ps) {
+  return fmt::format("{}.{:06} us", ps / 1'000'000, ps % 1'000'000);
+}
 
 }  // namespace
 
@@ -32,7 +35,8 @@ std::uint8_t* HostCache::allocated(std::uint64_t address, std::uint64_t bytes) {
   return at(address).view(address);
 }
 
-// --- The CPU -------------------------------------------------------------------------------------------------------
+// --- The CPU
+// -------------------------------------------------------------------------------------------------
 
 void HostCache::touch(const MemoryTouch& touch) {
   if (touch.bytes == 0) return;
@@ -76,28 +80,37 @@ void HostCache::invalidate(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
   CacheLines& lines = at(address);
   for (std::uint64_t l = lines.line(address); l <= lines.line(address + bytes - 1); ++l) {
-    if (lines.dirty(l) || lines.changed(l, lines.address(l), lines.end(l))) report(kLostWrite, lines, l, "host");
+    if (lines.dirty(l) || lines.changed(l, lines.address(l), lines.end(l)))
+      report(kLostWrite, lines, l, "host");
     lines.reload(l);
   }
 }
 
-// --- The other initiators ------------------------------------------------------------------------------------------
+// --- The other initiators
+// ------------------------------------------------------------------------------------------
 
-void HostCache::access(int id, const std::string& name, std::uint64_t address, std::uint64_t bytes, bool write) {
+void HostCache::access(int id, const std::string& name, std::uint64_t address, std::uint64_t bytes,
+                       bool write) {
   CacheLines& lines = at(address);
   if (evicts_) evict(lines);
-  write ? this->write(id, name, lines, address, address + bytes) : read(name, lines, address, address + bytes);
+  write ? this->write(id, name, lines, address, address + bytes)
+        : read(name, lines, address, address + bytes);
 }
 
-void HostCache::read(const std::string& name, CacheLines& lines, std::uint64_t from, std::uint64_t to) {
+void HostCache::read(const std::string& name, CacheLines& lines, std::uint64_t from,
+                     std::uint64_t to) {
   const std::uint64_t first = lines.line(from), last = lines.line(to - 1);
-  if (!lines.any_dirty(first, last) && !lines.any_stale(first, last) && !lines.changed_fresh(from, to)) return;
+  if (!lines.any_dirty(first, last) && !lines.any_stale(first, last) &&
+      !lines.changed_fresh(from, to))
+    return;
   for (std::uint64_t l = first; l <= last; ++l)
-    if (lines.dirty(l) || lines.changed(l, std::max(from, lines.address(l)), std::min(to, lines.end(l))))
+    if (lines.dirty(l) ||
+        lines.changed(l, std::max(from, lines.address(l)), std::min(to, lines.end(l))))
       report(kMissingClean, lines, l, name);
 }
 
-void HostCache::write(int id, const std::string& name, CacheLines& lines, std::uint64_t from, std::uint64_t to) {
+void HostCache::write(int id, const std::string& name, CacheLines& lines, std::uint64_t from,
+                      std::uint64_t to) {
   const auto index = static_cast<std::size_t>(id) + 1;
   DEPUTY_CHECK(index < 255, "more initiators than a writer's mark can name");
   if (names_.size() <= index) names_.resize(index + 1);
@@ -114,7 +127,8 @@ void HostCache::write(int id, const std::string& name, CacheLines& lines, std::u
   }
 }
 
-// Which lines a cache needs room for, and when, software cannot know: any dirty line may go at any time.
+// Which lines a cache needs room for, and when, software cannot know: any dirty line may go at any
+// time.
 void HostCache::evict(CacheLines& lines) {
   constexpr std::uint64_t kOneIn = 4;
   if (random_() % kOneIn != 0) return;
@@ -122,17 +136,20 @@ void HostCache::evict(CacheLines& lines) {
   if (line < lines.lines()) lines.write_back(line);
 }
 
-// --- Reports -------------------------------------------------------------------------------------------------------
+// --- Reports
+// -------------------------------------------------------------------------------------------------
 
 std::string HostCache::place(const CacheLines& lines, std::uint64_t line) const {
   const std::uint64_t address = lines.address(line);
   const std::string text = fmt::format("line {:#x}", address);
-  auto buffer = buffers_.lower_bound(lines.end(line));  // the last that begins before the line's end
+  auto buffer =
+      buffers_.lower_bound(lines.end(line));  // the last that begins before the line's end
   if (buffer == buffers_.begin()) return text + " of no buffer";
   --buffer;
   const auto& [base, bytes] = *buffer;
   if (base + bytes <= address) return text + " of no buffer";
-  if (base > address) return fmt::format("{}, which holds the start of buffer {:#x} ({} bytes)", text, base, bytes);
+  if (base > address)
+    return fmt::format("{}, which holds the start of buffer {:#x} ({} bytes)", text, base, bytes);
   return fmt::format("{} at {:#x} + {} of {} bytes", text, base, address - base, bytes);
 }
 
@@ -143,17 +160,24 @@ std::string HostCache::writer(const CacheLines& lines, std::uint64_t line, bool 
   return fmt::format("{} at {}", names_[(last & 0xFF) - 1], microseconds(last >> 8));
 }
 
-void HostCache::report(Mistake mistake, const CacheLines& lines, std::uint64_t line, const std::string& who) {
+void HostCache::report(Mistake mistake, const CacheLines& lines, std::uint64_t line,
+                       const std::string& who) {
   if (!reported_.emplace(mistake, lines.address(line)).second) return;
   ++counts_[mistake];
   if (findings_.size() >= kInWords) return;
   constexpr std::pair<const char*, const char*> kWords[kMistakes] = {
-      {"missing clean", "reads"}, {"missing invalidate", "reads"}, {"false sharing", "writes"}, {"lost write", "invalidates"}};
-  // A line that is not marked dirty, but looked it; the host's own part of false sharing names the other.
-  const bool unannounced = !lines.dirty(line) && mistake != kMissingInvalidate && !(mistake == kFalseSharing && who == "host");
+      {"missing clean", "reads"},
+      {"missing invalidate", "reads"},
+      {"false sharing", "writes"},
+      {"lost write", "invalidates"}};
+  // A line that is not marked dirty, but looked it; the host's own part of false sharing names the
+  // other.
+  const bool unannounced = !lines.dirty(line) && mistake != kMissingInvalidate &&
+                           !(mistake == kFalseSharing && who == "host");
   const auto& [name, verb] = kWords[mistake];
-  findings_.push_back(fmt::format("{}: at {} {} {} {}; written last by {}", name, microseconds(now_ps()), who, verb,
-                                  place(lines, line), writer(lines, line, unannounced)));
+  findings_.push_back(fmt::format("{}: at {} {} {} {}; written last by {}", name,
+                                  microseconds(now_ps()), who, verb, place(lines, line),
+                                  writer(lines, line, unannounced)));
 }
 
 }  // namespace deputy::soc

@@ -1,5 +1,5 @@
-// The CPU's cache, which is not coherent with the other initiators unless software cleans and invalidates: what is
-// forgotten shows as wrong bytes, and is found here. See docs/coherence.md.
+// The CPU's cache, which is not coherent with the other initiators unless software cleans and
+// invalidates: what is forgotten shows as wrong bytes, and is found here. See docs/coherence.md.
 #pragma once
 
 #include <array>
@@ -38,13 +38,16 @@ class HostCache {
   // What the CPU does. All ranges lie in one memory.
   void touch(const MemoryTouch& touch);
   /// After a word was written past the cache.
-  void wrote_uncached(std::uint64_t address, std::uint64_t bytes) { at(address).agree(address, bytes); }
+  void wrote_uncached(std::uint64_t address, std::uint64_t bytes) {
+    at(address).agree(address, bytes);
+  }
   void clean(std::uint64_t address, std::uint64_t bytes);
   void invalidate(std::uint64_t address, std::uint64_t bytes);
 
-  /// Before the memory serves a transaction of another initiator than the host; `id` is below 255 and always the same
-  /// for a `name`.
-  void access(int id, const std::string& name, std::uint64_t address, std::uint64_t bytes, bool write);
+  /// Before the memory serves a transaction of another initiator than the host; `id` is below 255
+  /// and always the same for a `name`.
+  void access(int id, const std::string& name, std::uint64_t address, std::uint64_t bytes,
+              bool write);
 
   /// Lines with a mistake, each counted once.
   std::uint64_t count(Mistake mistake) const { return counts_[mistake]; }
@@ -54,7 +57,8 @@ class HostCache {
  private:
   CacheLines& at(std::uint64_t address) { return dram_.holds(address) ? dram_ : sram_; }
   void read(const std::string& name, CacheLines& lines, std::uint64_t from, std::uint64_t to);
-  void write(int id, const std::string& name, CacheLines& lines, std::uint64_t from, std::uint64_t to);
+  void write(int id, const std::string& name, CacheLines& lines, std::uint64_t from,
+             std::uint64_t to);
   void evict(CacheLines& lines);
   void report(Mistake mistake, const CacheLines& lines, std::uint64_t line, const std::string& who);
   std::string writer(const CacheLines& lines, std::uint64_t line, bool unannounced) const;

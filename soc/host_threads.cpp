@@ -28,7 +28,9 @@ void HostThreads::main_thread() {
 
 HostThreads::Thread& HostThreads::self() {
   const sc_core::sc_object* const process = sc_core::sc_get_current_process_b();
-  const auto is_me = [&](const Thread* t) { return t && t->process.get_process_object() == process; };
+  const auto is_me = [&](const Thread* t) {
+    return t && t->process.get_process_object() == process;
+  };
   if (is_me(running_)) return *running_;
   for (const auto& thread : threads_)
     if (is_me(thread.get())) return *thread;
@@ -96,7 +98,8 @@ void HostThreads::lock() {
 
 void HostThreads::unlock() {
   if (stopped_) return;
-  DEPUTY_CHECK(alone() ? alone_locked_ : owner_ == &self(), "unlocked a lock that the thread does not hold");
+  DEPUTY_CHECK(alone() ? alone_locked_ : owner_ == &self(),
+               "unlocked a lock that the thread does not hold");
   if (alone()) {
     alone_locked_ = false;
     return;
@@ -191,8 +194,8 @@ std::string HostThreads::unjoined() const {
   std::string out;
   for (std::size_t id = 1; id < threads_.size(); ++id)
     if (threads_[id])
-      out += fmt::format("{}host thread {} was started and not joined{}", out.empty() ? "" : "; ", id,
-                         threads_[id]->done ? "" : ", and has not ended");
+      out += fmt::format("{}host thread {} was started and not joined{}", out.empty() ? "" : "; ",
+                         id, threads_[id]->done ? "" : ", and has not ended");
   return out;
 }
 
@@ -200,7 +203,8 @@ std::string HostThreads::waits() const {
   std::string out;
   for (const auto& thread : threads_)
     if (thread && thread->waits_for)
-      out += fmt::format("{}thread {} {} {}", out.empty() ? "" : "; ", thread->id, thread->waits_for, thread->number);
+      out += fmt::format("{}thread {} {} {}", out.empty() ? "" : "; ", thread->id,
+                         thread->waits_for, thread->number);
   return out;
 }
 

@@ -1,8 +1,9 @@
 // The threads of the host program and the one core that they share.
 //
-// A thread keeps the core while it works and gives it up when it blocks, or when it has had it for a time slice and
-// another one wants it; waiting threads get it in the order in which they asked. A core that goes to another thread
-// than it last ran pays the context switch. While there is one thread only, none of this takes time or events.
+// A thread keeps the core while it works and gives it up when it blocks, or when it has had it for
+// a time slice and another one wants it; waiting threads get it in the order in which they asked. A
+// core that goes to another thread than it last ran pays the context switch. While there is one
+// thread only, none of this takes time or events.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +31,18 @@ class HostThreads {
   void lock();
   void unlock();
 
-  /// Before CPU work: blocks until the calling thread has the core, and pays for the switch. A thread that has used
-  /// up its slice makes way here.
+  /// Before CPU work: blocks until the calling thread has the core, and pays for the switch. A
+  /// thread that has used up its slice makes way here.
   void enter() { occupy(true); }
-  /// Returns the core before the thread waits; the words and the number say what for, should the wait never end.
+  /// Returns the core before the thread waits; the words and the number say what for, should the
+  /// wait never end.
   void leave(const char* waits_for, std::uint64_t number);
   /// The core again after a wait. The caller pays for being woken, and for no switch beside it.
   void enter_woken() { occupy(false); }
   /// The calling thread, which has the core, computes for `t`; others may have the core in between.
   void work(sc_core::sc_time t);
-  /// Where a long access may make way: `settle` is called first if it does. Returns how long the thread was away.
+  /// Where a long access may make way: `settle` is called first if it does. Returns how long the
+  /// thread was away.
   sc_core::sc_time make_way(const std::function<void()>& settle);
 
   bool alone() const { return threads_.empty(); }

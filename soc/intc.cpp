@@ -10,7 +10,8 @@
 namespace deputy::soc {
 namespace reg = arch::intc_reg;
 
-Intc::Intc(sc_core::sc_module_name name) : sc_module(name), socket("socket"), registers_(arch::intc_registers()) {
+Intc::Intc(sc_core::sc_module_name name)
+    : sc_module(name), socket("socket"), registers_(arch::intc_registers()) {
   socket.register_b_transport(this, &Intc::b_transport);
 }
 
@@ -52,7 +53,8 @@ void Intc::set_line(std::uint32_t line, bool level) {
   const std::uint32_t raw = registers_.get(reg::kRaw);
   if (((raw & bit) != 0) == level) return;
   registers_.set(reg::kRaw, level ? raw | bit : raw & ~bit);
-  if (trace_ && line < signals_.size()) trace_->change(signals_[line], sim::to_ps(sc_core::sc_time_stamp()), level ? 1 : 0);
+  if (trace_ && line < signals_.size())
+    trace_->change(signals_[line], sim::to_ps(sc_core::sc_time_stamp()), level ? 1 : 0);
   if (level && !inject(line)) latch(bit & registers_.get(reg::kEnable));
 }
 

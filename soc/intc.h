@@ -1,4 +1,5 @@
-// Interrupt controller, arch/registers.h: level lines in, rising edges of enabled lines latched in PENDING.
+// Interrupt controller, arch/registers.h: level lines in, rising edges of enabled lines latched in
+// PENDING.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>

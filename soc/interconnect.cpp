@@ -8,7 +8,10 @@
 namespace deputy::soc {
 
 Interconnect::Interconnect(sc_core::sc_module_name name, const NocConfig& config)
-    : sc_module(name), targets("targets"), config_(config), clock_(config.clock_mhz),
+    : sc_module(name),
+      targets("targets"),
+      config_(config),
+      clock_(config.clock_mhz),
       policy_(config.arbitration == "priority"      ? Policy::kPriority
               : config.arbitration == "round_robin" ? Policy::kRoundRobin
                                                     : Policy::kFifo) {
@@ -16,20 +19,24 @@ Interconnect::Interconnect(sc_core::sc_module_name name, const NocConfig& config
 }
 Interconnect::~Interconnect() = default;
 
-void Interconnect::add_initiator(const std::string& name, int priority) { initiators_.push_back({name, priority, name == "host"}); }
+void Interconnect::add_initiator(const std::string& name, int priority) {
+  initiators_.push_back({name, priority, name == "host"});
+}
 
 void Interconnect::add_memory(const std::string& name, Memory& memory) {
   auto channel = std::make_unique<Channel>();
   channel->name = name;
   channel->memory = &memory;
-  channel->socket = std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>((name + "_port").c_str());
+  channel->socket =
+      std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>((name + "_port").c_str());
   channel->socket->bind(memory.socket);
   channels_.push_back(std::move(channel));
 }
 
 void Interconnect::add_peripheral(std::uint64_t base, std::uint64_t size,
                                   tlm_utils::simple_initiator_socket<Interconnect>*& socket) {
-  auto port = std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>(sc_core::sc_gen_unique_name("regs"));
+  auto port = std::make_unique<tlm_utils::simple_initiator_socket<Interconnect>>(
+      sc_core::sc_gen_unique_name("regs"));
   socket = port.get();
   peripherals_.push_back({base, size, std::move(port)});
 }
@@ -48,7 +55,8 @@ void Interconnect::b_transport(int id, tlm::tlm_generic_payload& payload, sc_cor
     if (address >= base && last >= address && last - base < channel->memory->bytes())
       return to_memory(id, *channel, payload, delay);
   }
-  // The device sees an access when it arrives, not when it leaves; one more cycle brings the answer back.
+  // The device sees an access when it arrives, not when it leaves; one more cycle brings the answer
+  // back.
   sim::wait_for(delay + request_time());
   delay = clock_.cycles(1);
   for (auto& peripheral : peripherals_)
@@ -61,13 +69,16 @@ void Interconnect::b_transport(int id, tlm::tlm_generic_payload& payload, sc_cor
   payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  if (delay > sc_core::SC_ZERO_TIME) {  // our initiators synchronise first; a foreign one is synchronised here
+void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload,
+                             sc_core::sc_time& delay) {
+  if (delay > sc_core::SC_ZERO_TIME) {  // our initiators synchronise first; a foreign one is
+                                        // synchronised here
     sim::wait_for(delay);
     delay = sc_core::SC_ZERO_TIME;
   }
   acquire(id, channel);
-  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {  // withdrawn while it waited: the next one's turn
+  if (payload.get_command() ==
+      tlm::TLM_IGNORE_COMMAND) {  // withdrawn while it waited: the next one's turn
     appoint(channel);
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return;
@@ -75,7 +86,8 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   if (faults_.injector() && !inject(id, channel, payload, delay)) return;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   const std::uint64_t n = payload.get_data_length();
-  const std::uint64_t beats = (n + config_.width_bytes - 1) / static_cast<std::uint64_t>(config_.width_bytes);
+  const std::uint64_t beats =
+      (n + config_.width_bytes - 1) / static_cast<std::uint64_t>(config_.width_bytes);
   delay = request_time();
   if (const Initiator& who = initiators_[static_cast<std::size_t>(id)]; cache_ && !who.host)
     cache_->access(id, who.name, payload.get_address(), n, payload.is_write());
@@ -100,7 +112,8 @@ void Interconnect::to_memory(int id, Channel& channel, tlm::tlm_generic_payload&
   (payload.is_write() ? count.write_bytes : count.read_bytes) += n;
 }
 
-bool Interconnect::inject(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+bool Interconnect::inject(int id, Channel& channel, tlm::tlm_generic_payload& payload,
+                          sc_core::sc_time& delay) {
   const std::string& name = initiators_[static_cast<std::size_t>(id)].name;
   const sim::FaultInjector::Event event{payload.get_address(), payload.get_data_length(), -1};
   if (faults_.hit(sim::FaultKind::kBusError, name, event)) {
@@ -115,12 +128,14 @@ bool Interconnect::inject(int id, Channel& channel, tlm::tlm_generic_payload& pa
   if (name != "host" && faults_.hit(sim::FaultKind::kEccDouble, channel.name, event))
     channel.memory->spoil_next_read(2, sc_core::SC_ZERO_TIME);
   else if (const sim::Fault* f = faults_.hit(sim::FaultKind::kEccSingle, channel.name, event))
-    channel.memory->spoil_next_read(1, sim::from_ps(static_cast<std::uint64_t>(f->delay_ns) * 1000));
+    channel.memory->spoil_next_read(1,
+                                    sim::from_ps(static_cast<std::uint64_t>(f->delay_ns) * 1000));
   return true;
 }
 
-// Returns when the calling thread owns the channel. Uncontended, that is at once and costs no event; otherwise it
-// costs one: whoever is chosen among those waiting is woken when the channel is free.
+// Returns when the calling thread owns the channel. Uncontended, that is at once and costs no
+// event; otherwise it costs one: whoever is chosen among those waiting is woken when the channel is
+// free.
 void Interconnect::acquire(int id, Channel& channel) {
   while (channel.places.size() < initiators_.size()) {
     channel.places.push_back(std::make_unique<Waiter>());
@@ -130,14 +145,16 @@ void Interconnect::acquire(int id, Channel& channel) {
   if (channel.waiters.empty() && channel.free_at <= sc_core::sc_time_stamp()) return;
   Waiter& waiter = *channel.places[static_cast<std::size_t>(id)];
   waiter.order = order_++;
-  // A thread may be killed while it waits (engine reset, end of simulation): its place is given up, and the
-  // channel goes to somebody else.
+  // A thread may be killed while it waits (engine reset, end of simulation): its place is given up,
+  // and the channel goes to somebody else.
   struct Place {
     Interconnect& noc;
     Channel& channel;
     Waiter& waiter;
     bool owns = false;
-    Place(Interconnect& n, Channel& c, Waiter& w) : noc(n), channel(c), waiter(w) { channel.waiters.push_back(&waiter); }
+    Place(Interconnect& n, Channel& c, Waiter& w) : noc(n), channel(c), waiter(w) {
+      channel.waiters.push_back(&waiter);
+    }
     ~Place() {
       std::erase(channel.waiters, &waiter);
       if (channel.next == &waiter) channel.next = nullptr;
@@ -149,7 +166,8 @@ void Interconnect::acquire(int id, Channel& channel) {
   place.owns = true;
 }
 
-// Chooses who has the channel next. Until that one has woken up, a better-placed arrival may still replace it.
+// Chooses who has the channel next. Until that one has woken up, a better-placed arrival may still
+// replace it.
 void Interconnect::appoint(Channel& channel) {
   if (channel.waiters.empty()) return;
   Waiter* const chosen = choose(channel);
@@ -157,18 +175,21 @@ void Interconnect::appoint(Channel& channel) {
   if (channel.next) channel.next->granted.cancel();
   channel.next = chosen;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
-  channel.next->granted.notify(channel.free_at > now ? channel.free_at - now : sc_core::SC_ZERO_TIME);
+  channel.next->granted.notify(channel.free_at > now ? channel.free_at - now
+                                                     : sc_core::SC_ZERO_TIME);
 }
 
 Interconnect::Waiter* Interconnect::choose(Channel& channel) {
   const auto n = static_cast<int>(initiators_.size());
   const auto rank = [&](const Waiter* w) -> std::pair<std::int64_t, std::uint64_t> {
-    if (policy_ == Policy::kPriority) return {initiators_[static_cast<std::size_t>(w->initiator)].priority, w->order};
-    if (policy_ == Policy::kRoundRobin) return {(w->initiator - channel.last_granted - 1 + 2 * n) % n, w->order};
+    if (policy_ == Policy::kPriority)
+      return {initiators_[static_cast<std::size_t>(w->initiator)].priority, w->order};
+    if (policy_ == Policy::kRoundRobin)
+      return {(w->initiator - channel.last_granted - 1 + 2 * n) % n, w->order};
     return {0, w->order};
   };
   return *std::min_element(channel.waiters.begin(), channel.waiters.end(),
-                          [&](const Waiter* a, const Waiter* b) { return rank(a) < rank(b); });
+                           [&](const Waiter* a, const Waiter* b) { return rank(a) < rank(b); });
 }
 
 std::map<std::string, std::map<std::string, TrafficCount>> Interconnect::traffic() const {
@@ -176,7 +197,8 @@ std::map<std::string, std::map<std::string, TrafficCount>> Interconnect::traffic
   for (const auto& channel : channels_)
     for (std::size_t i = 0; i < channel->counted.size(); ++i)
       if (const TrafficCount& count = channel->counted[i]; count.transactions) {
-        TrafficCount& sum = out[initiators_[i].name][channel->name];  // several ports may bear one name
+        TrafficCount& sum =
+            out[initiators_[i].name][channel->name];  // several ports may bear one name
         sum.read_bytes += count.read_bytes;
         sum.write_bytes += count.write_bytes;
         sum.transactions += count.transactions;

@@ -1,5 +1,5 @@
-// The interconnect: decodes addresses, arbitrates each memory's channel chunk by chunk, passes register
-// accesses to peripherals. A hole in the map answers with an address error.
+// The interconnect: decodes addresses, arbitrates each memory's channel chunk by chunk, passes
+// register accesses to peripherals. A hole in the map answers with an address error.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -34,9 +34,11 @@ class Interconnect : public sc_core::sc_module {
   void add_memory(const std::string& name, Memory& memory);
   /// Planned faults: bus errors by initiator, ECC errors by memory. Null: none.
   void attach(sim::FaultInjector* injector) { faults_.attach(injector); }
-  /// Records what each memory moves, at the time of the grant. After the memories are there. Null: does not.
+  /// Records what each memory moves, at the time of the grant. After the memories are there. Null:
+  /// does not.
   void attach(sim::Trace* trace);
-  /// The host's cache, which sees what the other initiators do to the memories. Null: it is coherent with them.
+  /// The host's cache, which sees what the other initiators do to the memories. Null: it is
+  /// coherent with them.
   void attach(HostCache* cache) { cache_ = cache; }
   /// A register block at [base, base + size). Accesses must be one aligned 32-bit word.
   void add_peripheral(std::uint64_t base, std::uint64_t size,
@@ -47,7 +49,8 @@ class Interconnect : public sc_core::sc_module {
   std::uint64_t bytes() const;
 
  private:
-  struct Waiter {  // an initiator's place in a channel's queue; a thread waits in one place at a time
+  struct Waiter {  // an initiator's place in a channel's queue; a thread waits in one place at a
+                   // time
     int initiator = 0;
     std::uint64_t order = 0;
     sc_core::sc_event granted{};
@@ -75,8 +78,11 @@ class Interconnect : public sc_core::sc_module {
   };
 
   void b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  void to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  sc_core::sc_time request_time() const { return clock_.cycles(static_cast<std::uint64_t>(config_.latency)); }
+  void to_memory(int id, Channel& channel, tlm::tlm_generic_payload& payload,
+                 sc_core::sc_time& delay);
+  sc_core::sc_time request_time() const {
+    return clock_.cycles(static_cast<std::uint64_t>(config_.latency));
+  }
   void acquire(int id, Channel& channel);
   void appoint(Channel& channel);
   Waiter* choose(Channel& channel);

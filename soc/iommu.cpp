@@ -37,7 +37,8 @@ Iommu::Stream& Iommu::add_stream(arch::IommuInitiator master) {
 }
 
 bool Iommu::enabled(std::uint32_t context) const {
-  return context != 0 && context < arch::kContexts && (file_.get(reg::kTable0 + 4 * context) & 1) != 0;
+  return context != 0 && context < arch::kContexts &&
+         (file_.get(reg::kTable0 + 4 * context) & 1) != 0;
 }
 bool Iommu::passes(std::uint32_t context) const {
   return context == 0 || (!enabled(context) && (file_.get(reg::kControl) & 1) != 0);
@@ -52,7 +53,8 @@ void Iommu::translate(int id, tlm::tlm_generic_payload& payload, sc_core::sc_tim
 
   const std::uint64_t address = payload.get_address();
   const std::uint64_t offset = address & kOffsetMask;
-  // Two pages may lie anywhere: a burst is in one. The masters cut theirs at 4 KiB (AXI asks for it).
+  // Two pages may lie anywhere: a burst is in one. The masters cut theirs at 4 KiB (AXI asks for
+  // it).
   if (payload.get_data_length() > arch::kPageBytes - offset)
     return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
   std::optional<Page> page;
@@ -62,7 +64,8 @@ void Iommu::translate(int id, tlm::tlm_generic_payload& payload, sc_core::sc_tim
     record_fault(stream.master, context, address, payload.is_write());
     return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
-  payload.set_address(page->frame | offset);  // stays so: the master's books count where the bytes went
+  payload.set_address(page->frame |
+                      offset);  // stays so: the master's books count where the bytes went
   stream.out->b_transport(payload, delay);
 }
 
@@ -76,11 +79,13 @@ std::optional<Iommu::Page> Iommu::cached(const Key& key) {
 
 std::optional<Iommu::Page> Iommu::look_up(std::uint32_t context, std::uint32_t page) {
   const Key key{context, page};
-  if (config_.hit_cycles > 0) sim::wait_for(clock_.cycles(static_cast<std::uint64_t>(config_.hit_cycles)));
+  if (config_.hit_cycles > 0)
+    sim::wait_for(clock_.cycles(static_cast<std::uint64_t>(config_.hit_cycles)));
   if (const auto hit = cached(key)) return hit;
   while (walking_) sim::wait_on(walked_);
   if (const auto hit = cached(key)) return hit;  // another master's walk has brought it meanwhile
-  // A thread may be killed in the middle of its walk (end of simulation): the walker is free again all the same.
+  // A thread may be killed in the middle of its walk (end of simulation): the walker is free again
+  // all the same.
   struct Turn {
     Iommu& iommu;
     explicit Turn(Iommu& i) : iommu(i) { iommu.walking_ = true; }
@@ -94,7 +99,8 @@ std::optional<Iommu::Page> Iommu::look_up(std::uint32_t context, std::uint32_t p
     const std::uint64_t generation = generation_[context];
     ++walks_;
     auto found = walk(key);
-    if (generation != generation_[context]) continue;  // what it read may be older than the INVALIDATE
+    if (generation != generation_[context])
+      continue;  // what it read may be older than the INVALIDATE
     if (!found) return std::nullopt;
     if (iotlb_.size() >= static_cast<std::size_t>(config_.entries))
       iotlb_.erase(std::min_element(iotlb_.begin(), iotlb_.end(), [](const auto& a, const auto& b) {
@@ -118,19 +124,24 @@ std::optional<Iommu::Page> Iommu::walk(const Key& key) {
 
 // nullopt when no memory is there. Registers are never read for a table: some reads have effects.
 std::optional<std::uint32_t> Iommu::read_entry(std::uint32_t table, std::uint32_t index) {
-  const auto inside = [&](const arch::MemoryRange& r) { return table >= r.base && table - r.base < r.size; };
+  const auto inside = [&](const arch::MemoryRange& r) {
+    return table >= r.base && table - r.base < r.size;
+  };
   if (!inside(arch::kSramRange) && !inside(arch::kDramRange)) return std::nullopt;
   std::uint32_t value = 0;
-  if (!walker.issue(table + std::uint64_t{4} * index, reinterpret_cast<std::uint8_t*>(&value), 4, false))
+  if (!walker.issue(table + std::uint64_t{4} * index, reinterpret_cast<std::uint8_t*>(&value), 4,
+                    false))
     return std::nullopt;
   walker.drain();
   return value;
 }
 
-void Iommu::record_fault(arch::IommuInitiator master, std::uint32_t context, std::uint64_t address, bool write) {
+void Iommu::record_fault(arch::IommuInitiator master, std::uint32_t context, std::uint64_t address,
+                         bool write) {
   ++faults_;
   if (file_.get(reg::kFault) & kFaultValid) return;
-  file_.set(reg::kFault, kFaultValid | static_cast<std::uint32_t>(master) << 8 | (write ? kFaultWrite : 0) | context);
+  file_.set(reg::kFault, kFaultValid | static_cast<std::uint32_t>(master) << 8 |
+                             (write ? kFaultWrite : 0) | context);
   file_.set(reg::kFaultAddr, static_cast<std::uint32_t>(address));
   file_.set(reg::kIrqStatus, 1);
   update_irq();
@@ -148,7 +159,8 @@ void Iommu::write_register(std::uint32_t offset, std::uint32_t value) {
   if (offset == reg::kInvalidate)
     for (std::uint32_t context = 0; context < arch::kContexts; ++context)
       if (value >> context & 1) invalidate(context);
-  if (offset == reg::kFaultClear && (value & 1)) file_.set(reg::kFault, 0), file_.set(reg::kFaultAddr, 0);
+  if (offset == reg::kFaultClear && (value & 1))
+    file_.set(reg::kFault, 0), file_.set(reg::kFaultAddr, 0);
   update_irq();
 }
 

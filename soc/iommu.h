@@ -1,9 +1,10 @@
-// The IOMMU between the engines' bus masters and the interconnect: every transaction is translated in the context of
-// the job it belongs to, or refused. Registers: arch/registers.h; page tables: arch/queue_entry.h; docs/isolation.md.
+// The IOMMU between the engines' bus masters and the interconnect: every transaction is translated
+// in the context of the job it belongs to, or refused. Registers: arch/registers.h; page tables:
+// arch/queue_entry.h; docs/isolation.md.
 //
-// Translations come from the IOTLB (fully associative, least recently used out) or from a walk: two reads over the
-// interconnect, one walk at a time for all masters. What the IOTLB holds stays valid until INVALIDATE, whatever
-// becomes of the tables; faults are not cached.
+// Translations come from the IOTLB (fully associative, least recently used out) or from a walk: two
+// reads over the interconnect, one walk at a time for all masters. What the IOTLB holds stays valid
+// until INVALIDATE, whatever becomes of the tables; faults are not cached.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -35,7 +36,8 @@ class Iommu : public sc_core::sc_module {
   tlm_utils::simple_target_socket<Iommu> registers;
   sim::BusInitiator walker;  ///< "iommu": reads page tables
 
-  /// Puts the IOMMU between a bus master and `downstream`, where the master's transactions arrive in its place.
+  /// Puts the IOMMU between a bus master and `downstream`, where the master's transactions arrive
+  /// in its place.
   template <class Target>
   void attach(arch::IommuInitiator master, sim::BusInitiator& initiator, Target& downstream) {
     Stream& stream = add_stream(master);
@@ -69,7 +71,8 @@ class Iommu : public sc_core::sc_module {
   std::optional<std::uint32_t> read_entry(std::uint32_t table, std::uint32_t index);
   bool enabled(std::uint32_t context) const;
   bool passes(std::uint32_t context) const;
-  void record_fault(arch::IommuInitiator master, std::uint32_t context, std::uint64_t address, bool write);
+  void record_fault(arch::IommuInitiator master, std::uint32_t context, std::uint64_t address,
+                    bool write);
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void write_register(std::uint32_t offset, std::uint32_t value);
   void invalidate(std::uint32_t context);
@@ -82,7 +85,8 @@ class Iommu : public sc_core::sc_module {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<Key, Page> iotlb_;
   std::uint64_t uses_ = 0;
-  std::array<std::uint64_t, arch::kContexts> generation_{};  ///< counts INVALIDATEs: a walk that one overtakes is void
+  std::array<std::uint64_t, arch::kContexts>
+      generation_{};  ///< counts INVALIDATEs: a walk that one overtakes is void
   bool walking_ = false;
   sc_core::sc_event walked_;
   std::uint64_t hits_ = 0, walks_ = 0, faults_ = 0;

@@ -11,7 +11,10 @@ namespace deputy::soc {
 void Memory::Free::operator()(std::uint8_t* p) const { std::free(p); }
 
 Memory::Memory(sc_core::sc_module_name name, std::uint64_t base, std::uint64_t bytes)
-    : sc_module(name), socket("socket"), base_(base), bytes_(bytes),
+    : sc_module(name),
+      socket("socket"),
+      base_(base),
+      bytes_(bytes),
       storage_(static_cast<std::uint8_t*>(std::calloc(bytes, 1))) {
   DEPUTY_CHECK(storage_, "out of memory for a simulated memory");
   socket.register_b_transport(this, &Memory::b_transport);

@@ -34,19 +34,23 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
   impl_->ran = true;
   Board& board = *impl_->board;
   if (board.values_missing)
-    return {{}, base::Error{base::ErrorKind::kConfig, "npu.engine", "rtl computes values, it cannot leave them out",
-                            "use npu.engine: tlm, or run without --timing-only"}};
+    return {{},
+            base::Error{base::ErrorKind::kConfig, "npu.engine",
+                        "rtl computes values, it cannot leave them out",
+                        "use npu.engine: tlm, or run without --timing-only"}};
   std::optional<base::Status> status;
   RunRecord record;
   board.program = [&] {
     try {
       status = program(board.port);
     } catch (const std::bad_alloc&) {
-      status = base::Error{base::ErrorKind::kHardwareFault, "host program", "out of memory on the simulating machine", ""};
+      status = base::Error{base::ErrorKind::kHardwareFault, "host program",
+                           "out of memory on the simulating machine", ""};
     }
     record.end_ps = sim::to_ps(sc_core::sc_time_stamp());
     if (const std::string left = board.port.threads().unjoined(); !left.empty() && status->ok())
-      status = base::Error{base::ErrorKind::kHardwareFault, "host program", left, "join every thread before the program returns"};
+      status = base::Error{base::ErrorKind::kHardwareFault, "host program", left,
+                           "join every thread before the program returns"};
     board.port.threads().stop();
     sim::stop_all_threads();
     sc_core::sc_stop();
@@ -56,7 +60,9 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
   try {
     sc_core::sc_start();
   } catch (const sc_core::sc_report& report) {
-    return {{}, base::Error{base::ErrorKind::kHardwareFault, "simulation", report.what(), "this is a defect of the simulator"}};
+    return {{},
+            base::Error{base::ErrorKind::kHardwareFault, "simulation", report.what(),
+                        "this is a defect of the simulator"}};
   }
   record.sim_wall_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall).count();
@@ -64,7 +70,8 @@ RunOutcome Platform::run_to_end(const std::function<base::Status(HwPort&)>& prog
     const std::string waits = board.port.threads().waits();
     record.end_ps = sim::to_ps(sc_core::sc_time_stamp());
     status = base::Error{base::ErrorKind::kHardwareFault, "simulation",
-                         "nothing is left to happen, but the host program has not returned" + (waits.empty() ? "" : ": " + waits),
+                         "nothing is left to happen, but the host program has not returned" +
+                             (waits.empty() ? "" : ": " + waits),
                          "a wait without a deadline?"};
   }
   record.kernel_events = sim::kernel_events();

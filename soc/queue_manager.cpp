@@ -14,8 +14,8 @@ constexpr std::uint32_t kHaltedBit = 8;
 std::uint64_t now_ps() { return sim::to_ps(sc_core::sc_time_stamp()); }
 }  // namespace
 
-QueueManager::QueueManager(sc_core::sc_module_name name, const std::string& bus_name, sim::JobEngine& engine,
-                           SyncUnit& sync, std::function<void(bool)> irq)
+QueueManager::QueueManager(sc_core::sc_module_name name, const std::string& bus_name,
+                           sim::JobEngine& engine, SyncUnit& sync, std::function<void(bool)> irq)
     : sc_module(name),
       registers("registers"),
       bus(bus_name, 1),
@@ -37,9 +37,12 @@ RingState QueueManager::state(std::uint32_t ring) const {
   return static_cast<RingState>(get(reg::kRing0Status, ring) & 7);
 }
 void QueueManager::set_state(std::uint32_t ring, RingState state) {
-  set(reg::kRing0Status, ring, (get(reg::kRing0Status, ring) & ~7u) | static_cast<std::uint32_t>(state));
+  set(reg::kRing0Status, ring,
+      (get(reg::kRing0Status, ring) & ~7u) | static_cast<std::uint32_t>(state));
 }
-void QueueManager::update_irq() { irq_((file_.get(reg::kIrqStatus) & file_.get(reg::kIrqEnable)) != 0); }
+void QueueManager::update_irq() {
+  irq_((file_.get(reg::kIrqStatus) & file_.get(reg::kIrqEnable)) != 0);
+}
 void QueueManager::raise(std::uint32_t bits) {
   file_.set(reg::kIrqStatus, file_.get(reg::kIrqStatus) | bits);
   update_irq();
@@ -56,7 +59,9 @@ void QueueManager::attach(sim::Trace* trace) {
 void QueueManager::job_over(bool failed) {
   RingJobRecord& record = records_.back();
   record.end_ps = now_ps(), record.failed = failed;
-  if (trace_) trace_->slice(track_, {record.start_ps, record.end_ps, record.ready_ps, failed ? "failed job" : "job", -1, record.job});
+  if (trace_)
+    trace_->slice(track_, {record.start_ps, record.end_ps, record.ready_ps,
+                           failed ? "failed job" : "job", -1, record.job});
 }
 
 void QueueManager::trace_fences(std::span<const arch::TimelinePoint> points, bool signalled) {
@@ -70,7 +75,8 @@ void QueueManager::trace_depth() {
   if (!trace_) return;
   std::uint64_t depth = 0;
   for (std::uint32_t ring = 0; ring < arch::kRings; ++ring)
-    if (state(ring) != RingState::kOff) depth += get(reg::kRing0Tail, ring) - get(reg::kRing0Head, ring);
+    if (state(ring) != RingState::kOff)
+      depth += get(reg::kRing0Tail, ring) - get(reg::kRing0Head, ring);
   trace_->change(depth_signal_, now_ps(), depth);
 }
 
@@ -87,7 +93,8 @@ void QueueManager::write_register(std::uint32_t offset, std::uint32_t value) {
   if (faults_.injector() && offset >= reg::kRing0BaseLo) {
     const std::uint32_t ring = (offset - reg::kRing0BaseLo) / arch::kRingStride;
     if (offset - ring * arch::kRingStride == reg::kRing0Tail &&
-        faults_.hit(sim::FaultKind::kLostDoorbell, bus.name(), {0, 0, static_cast<std::int32_t>(ring)}))
+        faults_.hit(sim::FaultKind::kLostDoorbell, bus.name(),
+                    {0, 0, static_cast<std::int32_t>(ring)}))
       return;
   }
   const std::uint32_t before = file_.get(offset);
@@ -98,7 +105,8 @@ void QueueManager::write_register(std::uint32_t offset, std::uint32_t value) {
     const std::uint32_t field = offset - ring * arch::kRingStride;
     if (field == reg::kRing0Config) configure(ring, before);
     if (field == reg::kRing0Ctrl) control(ring, value);
-    if (field == reg::kRing0Tail && state(ring) != RingState::kOff && state(ring) != RingState::kHalted &&
+    if (field == reg::kRing0Tail && state(ring) != RingState::kOff &&
+        state(ring) != RingState::kHalted &&
         value - get(reg::kRing0Head, ring) > get(reg::kRing0Entries, ring))
       halt(ring, RingCause::kOverflow);
     if (trace_ && field == reg::kRing0Tail) trace_->pulse(doorbell_signal_, now_ps());
@@ -119,8 +127,10 @@ void QueueManager::configure(std::uint32_t ring, std::uint32_t before) {
   set(reg::kRing0Head, ring, 0), set(reg::kRing0Tail, ring, 0);
   const std::uint32_t entries = get(reg::kRing0Entries, ring);
   const bool power_of_two = entries != 0 && (entries & (entries - 1)) == 0;
-  if (power_of_two) set_state(ring, RingState::kIdle);
-  else halt(ring, RingCause::kBadEntry);
+  if (power_of_two)
+    set_state(ring, RingState::kIdle);
+  else
+    halt(ring, RingCause::kBadEntry);
 }
 
 void QueueManager::control(std::uint32_t ring, std::uint32_t value) {
@@ -136,8 +146,10 @@ void QueueManager::control(std::uint32_t ring, std::uint32_t value) {
   // A retry reads the entry again: the driver may have mended or replaced it.
   if ((value & (kRetry | kSkip)) == kRetry) rings_[ring] = {}, ++fetch_epoch_[ring];
   if ((value & kSkip) && get(reg::kRing0Head, ring) != get(reg::kRing0Tail, ring)) {
-    if (rings_[ring].entry) finish(ring, false, SyncFailure::kJobFailed);
-    else set(reg::kRing0Head, ring, get(reg::kRing0Head, ring) + 1);
+    if (rings_[ring].entry)
+      finish(ring, false, SyncFailure::kJobFailed);
+    else
+      set(reg::kRing0Head, ring, get(reg::kRing0Head, ring) + 1);
   }
 }
 
@@ -164,12 +176,16 @@ void QueueManager::finish(std::uint32_t ring, bool success, SyncFailure failure)
   const arch::QueueEntry entry = *rings_[ring].entry;
   rings_[ring] = {};
   set(reg::kRing0Head, ring, get(reg::kRing0Head, ring) + 1);
-  set_state(ring, get(reg::kRing0Head, ring) == get(reg::kRing0Tail, ring) ? RingState::kIdle : RingState::kWaiting);
-  const bool lost = success && faults_.hit(sim::FaultKind::kLostSignal, bus.name(), {0, 0, static_cast<std::int32_t>(ring)});
+  set_state(ring, get(reg::kRing0Head, ring) == get(reg::kRing0Tail, ring) ? RingState::kIdle
+                                                                           : RingState::kWaiting);
+  const bool lost = success && faults_.hit(sim::FaultKind::kLostSignal, bus.name(),
+                                           {0, 0, static_cast<std::int32_t>(ring)});
   for (const arch::TimelinePoint& point : entry.signal) {
     if (!point.used || lost) continue;
-    if (success) sync_.signal(point.timeline, point.value);
-    else sync_.fail(point.timeline, failure);
+    if (success)
+      sync_.signal(point.timeline, point.value);
+    else
+      sync_.fail(point.timeline, failure);
   }
   if (success && !lost) trace_fences(entry.signal, true);
   trace_depth();
@@ -178,19 +194,26 @@ void QueueManager::finish(std::uint32_t ring, bool success, SyncFailure failure)
 
 bool QueueManager::fetch(std::uint32_t ring) {
   const std::uint64_t epoch = epoch_, fetch_epoch = fetch_epoch_[ring];
-  const std::uint64_t base = get(reg::kRing0BaseLo, ring) | std::uint64_t{get(reg::kRing0BaseHi, ring)} << 32;
+  const std::uint64_t base =
+      get(reg::kRing0BaseLo, ring) | std::uint64_t{get(reg::kRing0BaseHi, ring)} << 32;
   const std::uint64_t address =
-      base + std::uint64_t{get(reg::kRing0Head, ring) & (get(reg::kRing0Entries, ring) - 1)} * arch::kQueueEntryBytes;
+      base + std::uint64_t{get(reg::kRing0Head, ring) & (get(reg::kRing0Entries, ring) - 1)} *
+                 arch::kQueueEntryBytes;
   std::array<std::uint32_t, arch::kQueueEntryBytes / 4> words{};
-  const bool ok = bus.issue(address, reinterpret_cast<std::uint8_t*>(words.data()), arch::kQueueEntryBytes, false);
+  const bool ok = bus.issue(address, reinterpret_cast<std::uint8_t*>(words.data()),
+                            arch::kQueueEntryBytes, false);
   bus.drain();
   // The driver may have reset the ring meanwhile, and begun it afresh.
-  if (epoch != epoch_ || fetch_epoch != fetch_epoch_[ring] || state(ring) == RingState::kOff || state(ring) == RingState::kHalted) return false;
+  if (epoch != epoch_ || fetch_epoch != fetch_epoch_[ring] || state(ring) == RingState::kOff ||
+      state(ring) == RingState::kHalted)
+    return false;
   if (!ok) return halt(ring, RingCause::kBus, {true, 0, address}), false;
-  if (faults_.hit(sim::FaultKind::kCommandParity, bus.name(), {address, arch::kQueueEntryBytes, static_cast<std::int32_t>(ring)}))
+  if (faults_.hit(sim::FaultKind::kCommandParity, bus.name(),
+                  {address, arch::kQueueEntryBytes, static_cast<std::int32_t>(ring)}))
     return halt(ring, RingCause::kParity, {true, 0, address}), false;
   const auto entry = arch::unpack<arch::QueueEntry>(words);
-  if (arch::first_bad_field(entry)) return halt(ring, RingCause::kBadEntry, {true, 0, address}), false;
+  if (arch::first_bad_field(entry))
+    return halt(ring, RingCause::kBadEntry, {true, 0, address}), false;
   rings_[ring].entry = entry;
   return true;
 }
@@ -199,7 +222,8 @@ bool QueueManager::advance_rings() {
   bool changed = false;
   for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
     Ring& r = rings_[ring];
-    if (state(ring) == RingState::kOff || state(ring) == RingState::kHalted || running_ == ring) continue;
+    if (state(ring) == RingState::kOff || state(ring) == RingState::kHalted || running_ == ring)
+      continue;
     if (get(reg::kRing0Head, ring) == get(reg::kRing0Tail, ring)) {
       set_state(ring, RingState::kIdle);
       continue;
@@ -217,7 +241,8 @@ bool QueueManager::advance_rings() {
       reached = reached && reach == SyncUnit::Reach::kReached;
       failed = failed || reach == SyncUnit::Reach::kFailed;
     }
-    if (failed || (reached && r.entry->kind == static_cast<std::uint8_t>(arch::EntryKind::kFence))) {
+    if (failed ||
+        (reached && r.entry->kind == static_cast<std::uint8_t>(arch::EntryKind::kFence))) {
       finish(ring, !failed, SyncFailure::kUpstream);
       changed = true;
     } else if (reached) {
@@ -261,7 +286,8 @@ void QueueManager::run(std::uint32_t ring) {
 
 bool QueueManager::end_is_late() {
   if (end_->failed) return false;
-  const sim::Fault* late = faults_.hit(sim::FaultKind::kLateSignal, bus.name(), {0, 0, static_cast<std::int32_t>(*running_)});
+  const sim::Fault* late = faults_.hit(sim::FaultKind::kLateSignal, bus.name(),
+                                       {0, 0, static_cast<std::int32_t>(*running_)});
   if (!late) return false;
   const std::uint64_t epoch = epoch_;
   sim::wait_for(sim::from_ps(static_cast<std::uint64_t>(late->delay_ns) * 1000));

@@ -1,6 +1,6 @@
-// The queue manager before an engine: takes jobs from rings in shared memory, waits for their timelines,
-// starts them by priority, signals, and halts a ring whose job failed while the others go on.
-// Registers: arch/registers.h; entries: arch/queue_entry.h.
+// The queue manager before an engine: takes jobs from rings in shared memory, waits for their
+// timelines, starts them by priority, signals, and halts a ring whose job failed while the others
+// go on. Registers: arch/registers.h; entries: arch/queue_entry.h.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -32,8 +32,8 @@ struct RingJobRecord {
 class QueueManager : public sc_core::sc_module {
  public:
   /// `engine` and `sync` must outlive this; `irq` is called with the level of the interrupt line.
-  QueueManager(sc_core::sc_module_name name, const std::string& bus_name, sim::JobEngine& engine, SyncUnit& sync,
-               std::function<void(bool)> irq);
+  QueueManager(sc_core::sc_module_name name, const std::string& bus_name, sim::JobEngine& engine,
+               SyncUnit& sync, std::function<void(bool)> irq);
 
   tlm_utils::simple_target_socket<QueueManager> registers;
   sim::BusInitiator bus;  ///< fetches entries
@@ -58,7 +58,8 @@ class QueueManager : public sc_core::sc_module {
   void control(std::uint32_t ring, std::uint32_t value);
   void reset();
   void thread();
-  /// Brings every ring's head entry in and settles those that need no engine. True when anything changed.
+  /// Brings every ring's head entry in and settles those that need no engine. True when anything
+  /// changed.
   bool advance_rings();
   bool fetch(std::uint32_t ring);
   std::optional<std::uint32_t> choose() const;
@@ -87,8 +88,10 @@ class QueueManager : public sc_core::sc_module {
   std::uint32_t last_ring_ = arch::kRings - 1;  ///< took its turn last
   std::optional<std::uint32_t> running_;
   std::optional<sim::JobEnd> end_;
-  std::uint64_t epoch_ = 0;  ///< bumped by RESET and aborts: what was in flight then no longer counts
-  std::array<std::uint64_t, arch::kRings> fetch_epoch_{};  ///< of each ring: an entry fetched before the last change is void
+  std::uint64_t epoch_ =
+      0;  ///< bumped by RESET and aborts: what was in flight then no longer counts
+  std::array<std::uint64_t, arch::kRings>
+      fetch_epoch_{};  ///< of each ring: an entry fetched before the last change is void
   sc_core::sc_event wake_;
   std::vector<RingJobRecord> records_;
   sim::Trace* trace_ = nullptr;

@@ -10,8 +10,8 @@
 namespace deputy::soc {
 namespace reg = arch::sensor_reg;
 
-Sensor::Sensor(sc_core::sc_module_name name, const SensorConfig& config, GivenFrames frames, SyncUnit& sync,
-               bool functional, std::function<void(bool)> irq)
+Sensor::Sensor(sc_core::sc_module_name name, const SensorConfig& config, GivenFrames frames,
+               SyncUnit& sync, bool functional, std::function<void(bool)> irq)
     : sc_module(name),
       registers("registers"),
       writer("sensor", config.outstanding),
@@ -62,7 +62,8 @@ void Sensor::thread() {
         continue;
       }
       const bool late = period > 0 && next < sc_core::sc_time_stamp();
-      next = period > 0 ? next + sim::from_ps(std::uint64_t{period} * 1000) : sc_core::sc_time_stamp();
+      next =
+          period > 0 ? next + sim::from_ps(std::uint64_t{period} * 1000) : sc_core::sc_time_stamp();
       // The scene does not wait: what began while a frame was still on its way is lost.
       if (late || (!given_.empty() && given_[sequence_ % given_.size()].empty())) {
         miss();
@@ -78,10 +79,12 @@ void Sensor::thread() {
         raise(arch::kSensorDropped);
         continue;
       }
-      const std::uint64_t base = file_.get(reg::kBaseLo) | std::uint64_t{file_.get(reg::kBaseHi)} << 32;
+      const std::uint64_t base = file_.get(reg::kBaseLo) | std::uint64_t{file_.get(reg::kBaseHi)}
+                                                               << 32;
       const std::uint64_t start = sim::to_ps(sc_core::sc_time_stamp());
       writing_ = true;
-      const bool whole = write_frame(base + std::uint64_t{file_.get(reg::kHead) % count} * file_.get(reg::kStride));
+      const bool whole = write_frame(base + std::uint64_t{file_.get(reg::kHead) % count} *
+                                                file_.get(reg::kStride));
       writing_ = false;
       const std::uint64_t end = sim::to_ps(sc_core::sc_time_stamp());
       busy_.add(start, end, end - start);
@@ -106,8 +109,8 @@ bool Sensor::write_frame(std::uint64_t address) {
     const auto n = static_cast<std::uint32_t>(
         std::min({static_cast<std::uint64_t>(config_.chunk_bytes), to_page, bytes - at}));
     // A chunk can be written when its last byte has come in.
-    sim::wait_until(start + sim::from_ps(static_cast<std::uint64_t>(
-                                std::llround(static_cast<double>(at + n) * 1e6 / config_.mb_per_s))));
+    sim::wait_until(start + sim::from_ps(static_cast<std::uint64_t>(std::llround(
+                                static_cast<double>(at + n) * 1e6 / config_.mb_per_s))));
     if (epoch != epoch_) return false;
     if (functional_) fill(data, at, n);
     const bool ok = writer.issue(address + at, functional_ ? data.data() : nullptr, n, true);
@@ -130,11 +133,13 @@ void Sensor::fill(std::vector<std::uint8_t>& out, std::uint64_t offset, std::uin
   const std::uint8_t flip = (file_.get(reg::kFormat) & 1) ? 0 : 0x80;
   if (!given_.empty()) {
     const auto& frame = given_[sequence_ % given_.size()];
-    for (std::uint32_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(frame[(offset + i) % frame.size()] ^ flip);
+    for (std::uint32_t i = 0; i < bytes; ++i)
+      out[i] = static_cast<std::uint8_t>(frame[(offset + i) % frame.size()] ^ flip);
     return;
   }
   // A multiplicative hash of seed, frame and position.
-  const std::uint64_t frame = (std::uint64_t{file_.get(reg::kSeed)} << 32 | (sequence_ & 0xFFFFFFFF)) * 0x9E3779B97F4A7C15u;
+  const std::uint64_t frame =
+      (std::uint64_t{file_.get(reg::kSeed)} << 32 | (sequence_ & 0xFFFFFFFF)) * 0x9E3779B97F4A7C15u;
   for (std::uint32_t i = 0; i < bytes; ++i) {
     const std::uint64_t z = (frame ^ (offset + i)) * 0xD6E8FEB86659FD93u;
     out[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(z >> 56) ^ flip);
@@ -147,7 +152,8 @@ void Sensor::frame_done() {
   const std::uint32_t head = file_.get(reg::kHead) + 1;
   file_.set(reg::kHead, head);
   ready_.push_back(sim::to_ps(sc_core::sc_time_stamp()));
-  if (const std::uint32_t timeline = file_.get(reg::kTimeline); timeline >> 31) sync_.signal(timeline & 15, head);
+  if (const std::uint32_t timeline = file_.get(reg::kTimeline); timeline >> 31)
+    sync_.signal(timeline & 15, head);
   raise(waiting() >= file_.get(reg::kWatermark) ? arch::kSensorWatermark : 0);
 }
 

@@ -1,9 +1,9 @@
-// A camera, an ECG front end or a microphone: frames at a rate, written into a ring of buffers in shared memory by a
-// bus master of its own. Registers: arch/sensor_registers.h.
+// A camera, an ECG front end or a microphone: frames at a rate, written into a ring of buffers in
+// shared memory by a bus master of its own. Registers: arch/sensor_registers.h.
 //
-// Frame n goes to buffer n mod COUNT while HEAD - TAIL < COUNT. The bytes of a frame come in at the rate of the link,
-// chunk by chunk, and HEAD moves when the last one is in memory. Its addresses are not translated: the device belongs
-// to the driver, not to a context.
+// Frame n goes to buffer n mod COUNT while HEAD - TAIL < COUNT. The bytes of a frame come in at the
+// rate of the link, chunk by chunk, and HEAD moves when the last one is in memory. Its addresses
+// are not translated: the device belongs to the driver, not to a context.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -22,16 +22,16 @@
 
 namespace deputy::soc {
 
-/// Samples in two's complement; frame n of a sensor is given[n mod size], filled up by repetition. An empty one is not
-/// delivered: the source is silent for its period (which must not be 0 then).
+/// Samples in two's complement; frame n of a sensor is given[n mod size], filled up by repetition.
+/// An empty one is not delivered: the source is silent for its period (which must not be 0 then).
 using GivenFrames = std::vector<std::vector<std::uint8_t>>;
 
 class Sensor : public sc_core::sc_module {
  public:
-  /// `sync` must outlive this; `irq` is called with the level of the interrupt line. Without frames to give, contents
-  /// follow from SEED. `functional` false: no bytes move.
-  Sensor(sc_core::sc_module_name name, const SensorConfig& config, GivenFrames frames, SyncUnit& sync, bool functional,
-         std::function<void(bool)> irq);
+  /// `sync` must outlive this; `irq` is called with the level of the interrupt line. Without frames
+  /// to give, contents follow from SEED. `functional` false: no bytes move.
+  Sensor(sc_core::sc_module_name name, const SensorConfig& config, GivenFrames frames,
+         SyncUnit& sync, bool functional, std::function<void(bool)> irq);
 
   tlm_utils::simple_target_socket<Sensor> registers;
   sim::BusInitiator writer;
@@ -56,7 +56,9 @@ class Sensor : public sc_core::sc_module {
   void frame_done();
   void raise(std::uint32_t bits);
   bool running() const { return (file_.get(arch::sensor_reg::kCtrl) & 1) != 0; }
-  std::uint32_t waiting() const { return file_.get(arch::sensor_reg::kHead) - file_.get(arch::sensor_reg::kTail); }
+  std::uint32_t waiting() const {
+    return file_.get(arch::sensor_reg::kHead) - file_.get(arch::sensor_reg::kTail);
+  }
 
   SensorConfig config_;
   GivenFrames given_;

@@ -22,8 +22,8 @@ base::Status check_word(base::Config& config, const std::string& key, const std:
     list += list.empty() ? word : fmt::format(", {}", word);
   }
   const auto* entry = config.find(key);
-  return base::Error{base::ErrorKind::kConfig, entry ? entry->where : key, fmt::format("{} = '{}' is not a choice", key, value),
-                     "use one of " + list};
+  return base::Error{base::ErrorKind::kConfig, entry ? entry->where : key,
+                     fmt::format("{} = '{}' is not a choice", key, value), "use one of " + list};
 }
 
 bool power_of_two(std::int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
@@ -60,12 +60,15 @@ base::Status check_energy(const RowSources& sources, bool dsp) {
 }
 
 // Energy rows with what stands behind them.
-std::vector<base::ParamRow> with_sources(std::vector<base::ParamRow> rows, const RowSources& sources) {
+std::vector<base::ParamRow> with_sources(std::vector<base::ParamRow> rows,
+                                         const RowSources& sources) {
   std::vector<base::ParamRow> out;
   for (auto& row : rows) {
-    const auto it = row.key.starts_with("energy.") ? sources.find(row.key.substr(7)) : sources.end();
+    const auto it =
+        row.key.starts_with("energy.") ? sources.find(row.key.substr(7)) : sources.end();
     if (it == sources.end()) {
-      if (!row.key.starts_with("energy.") || !of_dsp(row.key.substr(7))) out.push_back(std::move(row));
+      if (!row.key.starts_with("energy.") || !of_dsp(row.key.substr(7)))
+        out.push_back(std::move(row));
       continue;
     }
     out.push_back({row.key + ".value", row.value, row.field});
@@ -76,7 +79,8 @@ std::vector<base::ParamRow> with_sources(std::vector<base::ParamRow> rows, const
   return out;
 }
 
-// The voltage that the rows hold at and the one there is; with an operating point, its voltage and clocks.
+// The voltage that the rows hold at and the one there is; with an operating point, its voltage and
+// clocks.
 base::Status choose_point(base::Config& config, double table_volts, SocConfig& c) {
   const auto where = [&](const char* key) {
     const auto* entry = config.find(key);
@@ -91,17 +95,21 @@ base::Status choose_point(base::Config& config, double table_volts, SocConfig& c
       if (point.name == c.power.point) chosen = &point;
     }
     if (!chosen)
-      return base::Error{base::ErrorKind::kConfig, where("power.point"), fmt::format("'{}' is no operating point of {}", c.power.point, c.name),
+      return base::Error{base::ErrorKind::kConfig, where("power.point"),
+                         fmt::format("'{}' is no operating point of {}", c.power.point, c.name),
                          "use one of " + names};
     const double ratio = chosen->mhz / c.npu.clock_mhz;
     c.npu.clock_mhz = chosen->mhz;
     c.power.volts = chosen->volts;
     if (c.power.rail == "soc")
-      for (double* clock : {&c.noc.clock_mhz, &c.dma.clock_mhz, &c.host.clock_mhz, &c.dsp.clock_mhz}) *clock *= ratio;
+      for (double* clock :
+           {&c.noc.clock_mhz, &c.dma.clock_mhz, &c.host.clock_mhz, &c.dsp.clock_mhz})
+        *clock *= ratio;
   }
   if (c.power.volts == 0) c.power.volts = c.power.reference_volts;
   if (c.power.reference_volts == 0 && c.power.volts > 0)
-    return base::Error{base::ErrorKind::kConfig, "power.reference_volts", "nobody says at which voltage the energy rows hold",
+    return base::Error{base::ErrorKind::kConfig, "power.reference_volts",
+                       "nobody says at which voltage the energy rows hold",
                        "give it, or name a table with energy.file"};
   return {};
 }
@@ -112,18 +120,21 @@ base::Status load_points(base::Config& config, std::vector<OperatingPoint>& out)
     DEPUTY_TRY(config.load(key, out.emplace_back()));
     const OperatingPoint& p = out.back();
     if (p.name.empty() || p.volts == 0 || p.mhz == 0)
-      return base::Error{base::ErrorKind::kConfig, key, "is not complete", "an operating point has name, volts and mhz"};
+      return base::Error{base::ErrorKind::kConfig, key, "is not complete",
+                         "an operating point has name, volts and mhz"};
   }
   return {};
 }
 
 // The operating points as rows of their own, behind the others of their group.
-std::vector<base::ParamRow> with_points(std::vector<base::ParamRow> rows, const std::vector<OperatingPoint>& points) {
+std::vector<base::ParamRow> with_points(std::vector<base::ParamRow> rows,
+                                        const std::vector<OperatingPoint>& points) {
   std::vector<base::ParamRow> out;
   bool power = false;
   for (auto& row : rows) {
     if (power && !row.key.starts_with("power."))
-      for (std::size_t i = 0; i < points.size(); ++i) base::list_params(fmt::format("power.points.{}", i), points[i], out);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        base::list_params(fmt::format("power.points.{}", i), points[i], out);
     power = row.key.starts_with("power.");
     out.push_back(std::move(row));
   }
@@ -131,12 +142,15 @@ std::vector<base::ParamRow> with_points(std::vector<base::ParamRow> rows, const 
 }
 
 // The device that dram.device.file names; the names of its rows.
-base::Result<std::set<std::string>> load_device(base::Config& config, const std::string& folder, dram::Spec& out) {
+base::Result<std::set<std::string>> load_device(base::Config& config, const std::string& folder,
+                                                dram::Spec& out) {
   std::set<std::string> rows;
   const auto* file = config.find("dram.device.file");
   if (!file) return rows;
   auto table = base::Config::from_file((std::filesystem::path(folder) / file->value).string());
-  if (!table.ok()) return base::Error{table.error().kind, file->where, "DRAM device: " + table.error().text(), "check dram.device.file"};
+  if (!table.ok())
+    return base::Error{table.error().kind, file->where, "DRAM device: " + table.error().text(),
+                       "check dram.device.file"};
   DEPUTY_TRY(table->load("", out));
   DEPUTY_TRY(table->finish());
   for (const auto& [row, entry] : table->entries()) rows.insert(row);
@@ -144,7 +158,8 @@ base::Result<std::set<std::string>> load_device(base::Config& config, const std:
 }
 
 // The full model's device has no defaults either.
-base::Status check_device(base::Config& config, const DramConfig& dram, const std::set<std::string>& table_rows) {
+base::Status check_device(base::Config& config, const DramConfig& dram,
+                          const std::set<std::string>& table_rows) {
   if (dram.model != "full") return {};
   std::vector<base::ParamRow> rows;
   base::list_params("", dram.device, rows);
@@ -163,7 +178,8 @@ base::Status check_device(base::Config& config, const DramConfig& dram, const st
 
 // A scalar that YAML reads back as the same text: plain where that is safe, else in double quotes.
 std::string yaml_text(const std::string& value) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";
   const bool word = !value.empty() && value.find_first_not_of(kPlain) == std::string::npos;
   const bool null = value == "null" || value == "Null" || value == "NULL";
   if (word && !null && std::isalnum(static_cast<unsigned char>(value.front()))) return value;
@@ -192,9 +208,11 @@ base::Status check_silicon(base::Config& config, const arch::Silicon& silicon) {
   }
   if (npu_model::defect_from_name(silicon.defect)) return {};
   std::string names;
-  for (const auto& defect : npu_model::defects()) names += (names.empty() ? "use one of " : ", ") + std::string(defect.name);
+  for (const auto& defect : npu_model::defects())
+    names += (names.empty() ? "use one of " : ", ") + std::string(defect.name);
   return base::Error{base::ErrorKind::kConfig, at("silicon.defect"),
-                     fmt::format("silicon.defect = '{}' is not a known fault", silicon.defect), names};
+                     fmt::format("silicon.defect = '{}' is not a known fault", silicon.defect),
+                     names};
 }
 
 base::Status check_engine(base::Config& config, const NpuParams& npu) {
@@ -203,8 +221,8 @@ base::Status check_engine(base::Config& config, const NpuParams& npu) {
   const std::string refusal = npu_model::rtl_refusal(npu);
   if (refusal.empty()) return {};
   const auto* entry = config.find("npu.engine");
-  return base::Error{base::ErrorKind::kConfig, entry ? entry->where : "npu.engine", "npu.engine = rtl: " + refusal,
-                     "use npu.engine: tlm, or one of those shapes"};
+  return base::Error{base::ErrorKind::kConfig, entry ? entry->where : "npu.engine",
+                     "npu.engine = rtl: " + refusal, "use npu.engine: tlm, or one of those shapes"};
 }
 
 // Ranges that depend on more than one knob.
@@ -214,13 +232,20 @@ base::Status check_together(const SocConfig& c) {
   };
   const int burst = c.dram.width_bits / 8 * c.dram.burst_length;
   if (c.dram.width_bits % 8 != 0 || !power_of_two(burst))
-    return bad("dram.width_bits", "a burst (width_bits / 8 * burst_length) must be a power of two of bytes", "use 8, 16, 32 or 64 bits");
+    return bad("dram.width_bits",
+               "a burst (width_bits / 8 * burst_length) must be a power of two of bytes",
+               "use 8, 16, 32 or 64 bits");
   if (!power_of_two(c.dram.row_bytes) || c.dram.row_bytes < burst)
-    return bad("dram.row_bytes", "must be a power of two and hold at least one burst", "2048 is usual");
-  if (!power_of_two(c.dram.banks)) return bad("dram.banks", "must be a power of two", "8 or 16 are usual");
-  if (!power_of_two(c.host.cache_line_bytes)) return bad("host.cache_line_bytes", "must be a power of two", "32 or 64 are usual");
-  if (!power_of_two(c.dsp.tcm.banks)) return bad("dsp.tcm.banks", "must be a power of two", "32 serve a vector in one cycle");
-  if (!power_of_two(c.dsp.dma.bytes_per_cycle)) return bad("dsp.dma.bytes_per_cycle", "must be a power of two", "8 or 16 are usual");
+    return bad("dram.row_bytes", "must be a power of two and hold at least one burst",
+               "2048 is usual");
+  if (!power_of_two(c.dram.banks))
+    return bad("dram.banks", "must be a power of two", "8 or 16 are usual");
+  if (!power_of_two(c.host.cache_line_bytes))
+    return bad("host.cache_line_bytes", "must be a power of two", "32 or 64 are usual");
+  if (!power_of_two(c.dsp.tcm.banks))
+    return bad("dsp.tcm.banks", "must be a power of two", "32 serve a vector in one cycle");
+  if (!power_of_two(c.dsp.dma.bytes_per_cycle))
+    return bad("dsp.dma.bytes_per_cycle", "must be a power of two", "8 or 16 are usual");
   if (c.dram.trefi > 0 && c.dram.trefi <= c.dram.trfc)
     return bad("dram.trefi", "refresh would take all the time", "trefi must exceed trfc");
   return {};
@@ -243,18 +268,22 @@ base::Result<SocConfig> parse_soc_config(base::Config config, const std::string&
   DEPUTY_TRY(check_energy(out.energy_sources, out.dsp.present));
   DEPUTY_TRY(check_word(config, "power.rail", out.power.rail, {"soc", "npu"}));
   DEPUTY_TRY(choose_point(config, tables.volts, out));
-  DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration, {"round_robin", "priority", "fifo"}));
+  DEPUTY_TRY(check_word(config, "noc.arbitration", out.noc.arbitration,
+                        {"round_robin", "priority", "fifo"}));
   DEPUTY_TRY(check_word(config, "dram.model", out.dram.model, {"simple", "full", "fixed"}));
   DEPUTY_TRY(check_device(config, out.dram, device_rows));
   if (out.dram.model == "full")
-    out.energy_sources["dram.device"] = {out.dram.device.currents_basis, out.dram.device.name + ": " + out.dram.device.currents_source, ""};
+    out.energy_sources["dram.device"] = {
+        out.dram.device.currents_basis,
+        out.dram.device.name + ": " + out.dram.device.currents_source, ""};
   DEPUTY_TRY(check_engine(config, out.npu));
   DEPUTY_TRY(check_silicon(config, out.silicon));
   DEPUTY_TRY(check_together(out));
   return out;
 }
 
-base::Result<SocConfig> load_soc_config(const std::string& path, const std::vector<std::string>& sets) {
+base::Result<SocConfig> load_soc_config(const std::string& path,
+                                        const std::vector<std::string>& sets) {
   DEPUTY_ASSIGN(auto config, base::Config::from_file(path));
   for (const auto& assignment : sets) DEPUTY_TRY(config.set(assignment));
   return parse_soc_config(std::move(config), std::filesystem::path(path).parent_path().string());
@@ -274,13 +303,15 @@ std::string effective_config_yaml(const SocConfig& config) {
       at = dot == std::string::npos ? dot : dot + 1;
     }
     std::size_t shared = 0;
-    while (shared + 1 < parts.size() && shared < open.size() && open[shared] == parts[shared]) ++shared;
+    while (shared + 1 < parts.size() && shared < open.size() && open[shared] == parts[shared])
+      ++shared;
     open.resize(shared);
     for (; shared + 1 < parts.size(); ++shared) {
       out += std::string(2 * shared, ' ') + parts[shared] + ":\n";
       open.push_back(parts[shared]);
     }
-    out += std::string(2 * (parts.size() - 1), ' ') + parts.back() + ": " + yaml_text(row.value) + "\n";
+    out += std::string(2 * (parts.size() - 1), ' ') + parts.back() + ": " + yaml_text(row.value) +
+           "\n";
   }
   return out;
 }

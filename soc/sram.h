@@ -10,8 +10,11 @@ namespace deputy::soc {
 
 class Sram : public Memory {
  public:
-  Sram(sc_core::sc_module_name name, std::uint64_t base, const SramConfig& config, const sim::Clock& clock)
-      : Memory(name, base, static_cast<std::uint64_t>(config.bytes)), config_(config), clock_(clock) {}
+  Sram(sc_core::sc_module_name name, std::uint64_t base, const SramConfig& config,
+       const sim::Clock& clock)
+      : Memory(name, base, static_cast<std::uint64_t>(config.bytes)),
+        config_(config),
+        clock_(clock) {}
 
   /// Its retention switch; an access that finds it asleep waits. Contents stay.
   void attach(const sim::PowerGate& gate) { gate_ = gate; }
@@ -22,7 +25,8 @@ class Sram : public Memory {
 
  protected:
   // Pipelined: the port is busy for the beats, the latency only delays the data.
-  sc_core::sc_time serve(std::uint64_t, std::uint32_t bytes, bool, sc_core::sc_time arrival) override {
+  sc_core::sc_time serve(std::uint64_t, std::uint32_t bytes, bool,
+                         sc_core::sc_time arrival) override {
     const sc_core::sc_time wanted = std::max(arrival, port_free_);
     const sc_core::sc_time start = wanted + sim::from_ps(gate_.begin(sim::to_ps(wanted)));
     const std::uint64_t beats = (bytes + config_.width_bytes - 1) / config_.width_bytes;

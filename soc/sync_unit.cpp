@@ -59,7 +59,8 @@ void SyncUnit::update_irq() {
   for (std::uint32_t i = 0; i < arch::kTimelineCount; ++i) {
     if ((armed >> i & 1) == 0) continue;
     const std::uint64_t threshold = registers_.get(at(reg::kTimeline0WaitLo, i)) |
-                                    std::uint64_t{registers_.get(at(reg::kTimeline0WaitHi, i))} << 32;
+                                    std::uint64_t{registers_.get(at(reg::kTimeline0WaitHi, i))}
+                                        << 32;
     if (timelines_[i].value >= threshold || timelines_[i].failure != arch::SyncFailure::kNone)
       registers_.set(reg::kIrqStatus, registers_.get(reg::kIrqStatus) | 1u << i);
   }
@@ -91,7 +92,8 @@ void SyncUnit::write(std::uint32_t offset, std::uint32_t value) {
   } else if (offset >= reg::kTimeline0ValueLo) {
     const std::uint32_t timeline = (offset - reg::kTimeline0ValueLo) / arch::kTimelineStride;
     if (offset == at(reg::kTimeline0SignalHi, timeline)) {
-      const std::uint64_t to = std::uint64_t{value} << 32 | registers_.get(at(reg::kTimeline0SignalLo, timeline));
+      const std::uint64_t to =
+          std::uint64_t{value} << 32 | registers_.get(at(reg::kTimeline0SignalLo, timeline));
       signal(timeline, to);
       if (trace_) trace_->fence({sim::to_ps(sc_core::sc_time_stamp()), timeline, to, -1, true});
     }

@@ -1,5 +1,6 @@
-// The sync unit: timelines that engines and the host signal and wait for, arch/registers.h. Its state changes
-// at the moment of the register write or of the engine's signal; waiting costs the waiter nothing on the bus.
+// The sync unit: timelines that engines and the host signal and wait for, arch/registers.h. Its
+// state changes at the moment of the register write or of the engine's signal; waiting costs the
+// waiter nothing on the bus.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>

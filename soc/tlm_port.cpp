@@ -16,15 +16,16 @@ constexpr std::string_view kRegisters = "register access", kInterrupt = "interru
 
 // What a trace calls it.
 std::string_view kernel_text(CpuKernel kernel) {
-  constexpr std::string_view kNames[] = {"integer MACs", "float MACs", "elementwise", "transcendental", "copy", "control"};
+  constexpr std::string_view kNames[] = {"integer MACs",   "float MACs", "elementwise",
+                                         "transcendental", "copy",       "control"};
   static_assert(std::size(kNames) == kCpuKernelCount);
   return kNames[static_cast<std::size_t>(kernel)];
 }
 
 }  // namespace
 
-TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram, Memory& dram,
-                 bool functional)
+TlmPort::TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram,
+                 Memory& dram, bool functional)
     : config_(config),
       clock_(config.clock_mhz),
       bus_(bus),
@@ -49,11 +50,13 @@ void TlmPort::spend(std::uint64_t cycles, std::string_view what) {
   worked(start, sim::to_ps(t), what);
 }
 
-void TlmPort::worked(std::uint64_t start_ps, std::uint64_t busy_ps, std::string_view what, std::uint64_t bytes) {
+void TlmPort::worked(std::uint64_t start_ps, std::uint64_t busy_ps, std::string_view what,
+                     std::uint64_t bytes) {
   busy_ps_ += busy_ps;
   const std::uint64_t now = sim::to_ps(sc_core::sc_time_stamp());
   busy_.add(start_ps, now, busy_ps);
-  if (trace_ && now > start_ps) trace_->extend(track_, {start_ps, now, start_ps, what, -1, 0, bytes});
+  if (trace_ && now > start_ps)
+    trace_->extend(track_, {start_ps, now, start_ps, what, -1, 0, bytes});
   gate_.end(now);
 }
 
@@ -103,16 +106,19 @@ void TlmPort::write32(std::uint64_t address, std::uint32_t value) {
   access32(address, value, true);
 }
 
-base::Result<SharedMemory> TlmPort::alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
+base::Result<SharedMemory> TlmPort::alloc(MemoryKind kind, std::uint64_t bytes,
+                                          std::uint64_t align) {
   const bool sram = kind == MemoryKind::kSram;
   Memory& memory = sram ? sram_ : dram_;
   Heap& heap = sram ? sram_heap_ : dram_heap_;
   DEPUTY_CHECK(align != 0 && (align & (align - 1)) == 0, "alignment is not a power of two");
   const auto address = heap.alloc(bytes, align);
   if (!address)
-    return base::Error{base::ErrorKind::kConfig, sram ? "sram" : "dram",
-                       fmt::format("{} bytes do not fit: {} of {} bytes are free", bytes, heap.free_bytes(), memory.bytes()),
-                       fmt::format("raise {}.bytes or choose a smaller model", sram ? "sram" : "dram")};
+    return base::Error{
+        base::ErrorKind::kConfig, sram ? "sram" : "dram",
+        fmt::format("{} bytes do not fit: {} of {} bytes are free", bytes, heap.free_bytes(),
+                    memory.bytes()),
+        fmt::format("raise {}.bytes or choose a smaller model", sram ? "sram" : "dram")};
   if (cache_) return SharedMemory{*address, bytes, cache_->allocated(*address, bytes)};
   SharedMemory out{*address, bytes, memory.host_pointer(*address)};
   std::memset(out.host, 0, bytes);
@@ -121,7 +127,8 @@ base::Result<SharedMemory> TlmPort::alloc(MemoryKind kind, std::uint64_t bytes, 
 
 void TlmPort::free(const SharedMemory& memory) {
   if (cache_) cache_->freed(memory.address);
-  DEPUTY_CHECK(sram_heap_.free(memory.address) || dram_heap_.free(memory.address), "freeing memory that is not allocated");
+  DEPUTY_CHECK(sram_heap_.free(memory.address) || dram_heap_.free(memory.address),
+               "freeing memory that is not allocated");
 }
 
 void TlmPort::maintain(std::uint64_t address, std::uint64_t bytes) {
@@ -137,16 +144,18 @@ void TlmPort::clean(std::uint64_t address, std::uint64_t bytes) {
 }
 void TlmPort::invalidate(std::uint64_t address, std::uint64_t bytes) {
   maintain(address, bytes);
-  if (cache_ && !threads_.stopped() && memory_at(address, bytes)) cache_->invalidate(address, bytes);
+  if (cache_ && !threads_.stopped() && memory_at(address, bytes))
+    cache_->invalidate(address, bytes);
 }
 
 void TlmPort::announce(const MemoryTouch& touch) {
-  DEPUTY_CHECK(memory_at(touch.address, touch.bytes), "the CPU is to touch memory that does not exist");
+  DEPUTY_CHECK(memory_at(touch.address, touch.bytes),
+               "the CPU is to touch memory that does not exist");
   if (cache_ && !threads_.stopped()) cache_->touch(touch);
 }
 
-// A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in which nothing
-// else can happen ends instead of leaping there.
+// A deadline 53 days ahead or more is none: sc_time sums must not overflow, and a simulation in
+// which nothing else can happen ends instead of leaping there.
 template <class Events>
 void TlmPort::wait_on(const Events& events, std::uint64_t deadline_ps) {
   const std::uint64_t ahead = deadline_ps - now_ps();
@@ -159,7 +168,9 @@ void TlmPort::wait_on(const Events& events, std::uint64_t deadline_ps) {
 std::uint32_t TlmPort::wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) {
   if (threads_.stopped()) return 0;
   const auto pending = [&] { return intc_.pending() & lines; };
-  const auto over = [&, wakes = wakes_] { return pending() != 0 || wakes != wakes_ || now_ps() >= deadline_ps; };
+  const auto over = [&, wakes = wakes_] {
+    return pending() != 0 || wakes != wakes_ || now_ps() >= deadline_ps;
+  };
   if (!over()) {
     threads_.leave("waits for interrupt lines, mask", lines);
     while (!over()) wait_on(intc_.raised() | woken_, deadline_ps);
@@ -186,11 +197,15 @@ void TlmPort::sleep_until(std::uint64_t time_ps) {
 }
 
 // While the program is torn down every deadline has passed.
-std::uint64_t TlmPort::now_ps() { return threads_.stopped() ? ~std::uint64_t{0} : sim::to_ps(sc_core::sc_time_stamp()); }
+std::uint64_t TlmPort::now_ps() {
+  return threads_.stopped() ? ~std::uint64_t{0} : sim::to_ps(sc_core::sc_time_stamp());
+}
 
 Memory* TlmPort::memory_at(std::uint64_t address, std::uint64_t bytes) {
   for (Memory* m : {&sram_, &dram_})
-    if (address >= m->base() && address - m->base() <= m->bytes() && bytes <= m->bytes() - (address - m->base())) return m;
+    if (address >= m->base() && address - m->base() <= m->bytes() &&
+        bytes <= m->bytes() - (address - m->base()))
+      return m;
   return nullptr;
 }
 
@@ -203,7 +218,8 @@ void TlmPort::charge(CpuKernel kernel, std::uint64_t amount, std::span<const Mem
   for (const MemoryTouch& touch : touches) announce(touch), touched += touch.bytes;
   for (const MemoryTouch& touch : touches) {
     for (std::uint64_t at = touch.address, left = touch.bytes; left > 0;) {
-      const std::uint64_t n = std::min<std::uint64_t>({left, static_cast<std::uint64_t>(config_.chunk_bytes), 4096 - at % 4096});
+      const std::uint64_t n = std::min<std::uint64_t>(
+          {left, static_cast<std::uint64_t>(config_.chunk_bytes), 4096 - at % 4096});
       bus_.issue(at, nullptr, static_cast<std::uint32_t>(n), touch.write);
       away += sim::to_ps(threads_.make_way([&] { bus_.drain(); }));
       at += n;

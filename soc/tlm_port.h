@@ -1,8 +1,9 @@
 // HwPort over TLM: the host CPU as an initiator on the interconnect, with its cost model.
 //
-// CPU work takes max(compute cycles, time of its memory traffic): a core with a cache and prefetching overlaps
-// the two, and the slower one shows. Everything else (register access, cache maintenance, interrupt entry) is
-// serial. All of it needs the core, which host threads share (host_threads.h).
+// CPU work takes max(compute cycles, time of its memory traffic): a core with a cache and
+// prefetching overlaps the two, and the slower one shows. Everything else (register access, cache
+// maintenance, interrupt entry) is serial. All of it needs the core, which host threads share
+// (host_threads.h).
 #pragma once
 
 #include <array>
@@ -27,9 +28,11 @@ namespace deputy::soc {
 
 class TlmPort : public HwPort {
  public:
-  TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram, Memory& dram, bool functional);
+  TlmPort(const HostConfig& config, sim::BusInitiator& bus, Intc& intc, Memory& sram, Memory& dram,
+          bool functional);
 
-  /// Where the CPU's accesses go, before any memory is allocated. Null: straight to the memories, coherent.
+  /// Where the CPU's accesses go, before any memory is allocated. Null: straight to the memories,
+  /// coherent.
   void attach(HostCache* cache) { cache_ = cache; }
 
   /// Records what the CPU does. Null: does not.
@@ -42,7 +45,8 @@ class TlmPort : public HwPort {
   std::uint32_t read32(std::uint64_t address) override;
   void write32(std::uint64_t address, std::uint32_t value) override;
   std::uint64_t bus_errors() const override { return bus_errors_; }
-  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) override;
+  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes,
+                                   std::uint64_t align) override;
   void free(const SharedMemory& memory) override;
   void clean(std::uint64_t address, std::uint64_t bytes) override;
   void invalidate(std::uint64_t address, std::uint64_t bytes) override;
@@ -50,13 +54,16 @@ class TlmPort : public HwPort {
   std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override;
   void wake_waiters() override;
   void sleep_until(std::uint64_t time_ps) override;
-  ThreadId start_thread(std::function<void()> body) override { return threads_.start(std::move(body)); }
+  ThreadId start_thread(std::function<void()> body) override {
+    return threads_.start(std::move(body));
+  }
   void join(ThreadId thread) override { threads_.join(thread); }
   ThreadId current_thread() override { return threads_.current(); }
   void lock() override { threads_.lock(); }
   void unlock() override { threads_.unlock(); }
   std::uint64_t now_ps() override;
-  void charge(CpuKernel kernel, std::uint64_t amount, std::span<const MemoryTouch> touches) override;
+  void charge(CpuKernel kernel, std::uint64_t amount,
+              std::span<const MemoryTouch> touches) override;
   bool functional() const override { return functional_; }
 
   HostThreads& threads() { return threads_; }
@@ -78,7 +85,8 @@ class TlmPort : public HwPort {
   void maintain(std::uint64_t address, std::uint64_t bytes);
   bool access32(std::uint64_t address, std::uint32_t& value, bool write);
   /// The CPU worked for `busy_ps` of the time since `start_ps`.
-  void worked(std::uint64_t start_ps, std::uint64_t busy_ps, std::string_view what, std::uint64_t bytes = 0);
+  void worked(std::uint64_t start_ps, std::uint64_t busy_ps, std::string_view what,
+              std::uint64_t bytes = 0);
   Memory* memory_at(std::uint64_t address, std::uint64_t bytes);
 
   HostConfig config_;
@@ -98,7 +106,8 @@ class TlmPort : public HwPort {
   bool functional_;
   sc_core::sc_event woken_;
   std::uint64_t wakes_ = 0;
-  std::uint64_t bus_errors_ = 0, busy_ps_ = 0, register_reads_ = 0, register_writes_ = 0, maintained_lines_ = 0;
+  std::uint64_t bus_errors_ = 0, busy_ps_ = 0, register_reads_ = 0, register_writes_ = 0,
+                maintained_lines_ = 0;
 };
 
 }  // namespace deputy::soc

@@ -21,19 +21,25 @@ struct AnchorHead {
 
 base::Status check(const AnchorRow& row, const std::string& file) {
   const auto bad = [&](const char* what, const char* remedy) {
-    return base::Error{base::ErrorKind::kConfig, file, fmt::format("row '{}' {}", row.id.empty() ? row.label : row.id, what), remedy};
+    return base::Error{base::ErrorKind::kConfig, file,
+                       fmt::format("row '{}' {}", row.id.empty() ? row.label : row.id, what),
+                       remedy};
   };
   if (row.id.empty()) return bad("has no id", "give it a name of its own");
   if (row.source.empty()) return bad("has no source", "say where its number comes from");
-  if (!row.network.empty() && !row.model.empty()) return bad("has a network and a model", "make it two rows");
-  if (row.within > 0 && (row.from != 0 || row.to != 0)) return bad("has two bounds", "give either within, or from and to");
+  if (!row.network.empty() && !row.model.empty())
+    return bad("has a network and a model", "make it two rows");
+  if (row.within > 0 && (row.from != 0 || row.to != 0))
+    return bad("has two bounds", "give either within, or from and to");
   if (row.from > row.to) return bad("has limits the wrong way round", "from must not exceed to");
   return {};
 }
 
 }  // namespace
 
-std::string anchor_path(const std::string& file) { return std::string(DEPUTY_CONFIG_DIR) + "/anchors/" + file; }
+std::string anchor_path(const std::string& file) {
+  return std::string(DEPUTY_CONFIG_DIR) + "/anchors/" + file;
+}
 
 base::Result<AnchorFile> load_anchors(const std::string& name) {
   DEPUTY_ASSIGN(const std::string path, find_config("anchors", name));

@@ -8,14 +8,16 @@
 
 namespace deputy::tools {
 
-base::Result<BatteryLife> battery_life(const soc::SocConfig& soc, double active_ns, double active_nj) {
+base::Result<BatteryLife> battery_life(const soc::SocConfig& soc, double active_ns,
+                                       double active_nj) {
   const soc::BatteryConfig& b = soc.battery;
   BatteryLife out{b.mah, b.volts, b.efficiency, b.period_ms};
   out.active_ms = active_ns * 1e-6;
   out.active_uj = active_nj * 1e-3;
   if (out.active_ms > out.period_ms)
     return base::Error{base::ErrorKind::kConfig, "battery.period_ms",
-                       fmt::format("{} ms are too short for an inference of {:.3f} ms", out.period_ms, out.active_ms),
+                       fmt::format("{} ms are too short for an inference of {:.3f} ms",
+                                   out.period_ms, out.active_ms),
                        "use a longer period or a faster operating point"};
   out.duty = out.active_ms / out.period_ms;
   const double rest_ms = out.period_ms - out.active_ms;
@@ -25,7 +27,8 @@ base::Result<BatteryLife> battery_life(const soc::SocConfig& soc, double active_
     out.sleep_mw += block.sleep_mw;
   }
   out.average_mw = (out.active_uj + out.idle_uj) / out.period_ms;
-  out.hours = out.average_mw > 0 ? out.mah * out.volts * out.efficiency / out.average_mw : 0;  // mAh x V = mWh
+  out.hours = out.average_mw > 0 ? out.mah * out.volts * out.efficiency / out.average_mw
+                                 : 0;  // mAh x V = mWh
   return out;
 }
 

@@ -1,4 +1,5 @@
-// How long a battery lasts when one inference is computed every so often and the SoC sleeps between.
+// How long a battery lasts when one inference is computed every so often and the SoC sleeps
+// between.
 #pragma once
 
 #include <string>
@@ -18,6 +19,7 @@ struct BatteryLife {
 };
 
 /// One inference takes `active_ns` and `active_nj`. An error when it does not fit into the period.
-base::Result<BatteryLife> battery_life(const soc::SocConfig& soc, double active_ns, double active_nj);
+base::Result<BatteryLife> battery_life(const soc::SocConfig& soc, double active_ns,
+                                       double active_nj);
 
 }  // namespace deputy::tools

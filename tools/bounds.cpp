@@ -35,7 +35,8 @@ Bounds bounds_of(const soc::NpuOpRecord& r, const MemoryRates& rates) {
   const auto dram = static_cast<double>(r.dram_load_bytes + r.dram_store_bytes);
   const auto moved = static_cast<double>(r.load_bytes + r.store_bytes);
   Bounds out;
-  out.compute = static_cast<double>(r.unit_cycles), out.scratchpad = static_cast<double>(r.spm_cycles);
+  out.compute = static_cast<double>(r.unit_cycles),
+  out.scratchpad = static_cast<double>(r.spm_cycles);
   out.decoder = static_cast<double>(r.decoded_bytes) / rates.decoder;
   out.sram = (moved - dram) / rates.sram, out.dram = dram / rates.dram;
   return out;

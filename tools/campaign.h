@@ -1,5 +1,6 @@
-// Fault campaigns: many runs of small networks, each on a fresh SoC with one planned fault, each held against the
-// fault-free run. docs/recovery.md has the plan's format and what the outcomes mean.
+// Fault campaigns: many runs of small networks, each on a fresh SoC with one planned fault, each
+// held against the fault-free run. docs/recovery.md has the plan's format and what the outcomes
+// mean.
 #pragma once
 
 #include <array>
@@ -39,10 +40,20 @@ struct CampaignPlan {
     v(s.targets, Field{.name = "targets", .doc = "where faults happen; empty: everywhere"});
     v(s.policy, Field{.name = "policy", .doc = "recovery: full, none, or mixed (either, drawn)"});
     v(s.injections, Field{.name = "injections", .doc = "runs with a fault", .min = 1, .max = 1e7});
-    v(s.inferences, Field{.name = "inferences", .doc = "inferences of each frame, one after the other", .min = 1, .max = 16});
-    v(s.frames, Field{.name = "frames", .doc = "frames in flight of each context, drawn from 1 to this", .min = 1, .max = 2});
-    v(s.contexts, Field{.name = "contexts", .doc = "contexts, drawn from 1 to this", .min = 1, .max = 2});
-    v(s.permanent, Field{.name = "permanent", .doc = "share of faults that stay; the others happen 1 to 4 times", .min = 0, .max = 1});
+    v(s.inferences, Field{.name = "inferences",
+                          .doc = "inferences of each frame, one after the other",
+                          .min = 1,
+                          .max = 16});
+    v(s.frames, Field{.name = "frames",
+                      .doc = "frames in flight of each context, drawn from 1 to this",
+                      .min = 1,
+                      .max = 2});
+    v(s.contexts,
+      Field{.name = "contexts", .doc = "contexts, drawn from 1 to this", .min = 1, .max = 2});
+    v(s.permanent, Field{.name = "permanent",
+                         .doc = "share of faults that stay; the others happen 1 to 4 times",
+                         .min = 0,
+                         .max = 1});
     v(s.isolation, Field{.name = "isolation", .doc = "contexts have address spaces of their own"});
   }
 };
@@ -62,8 +73,15 @@ struct Injection {
 };
 
 enum class CampaignOutcome : std::uint8_t {
-  kNeverCame, kUnaffected, kRecovered, kDegraded, kFailed,  // as it may be
-  kWrong, kLate, kBooks, kCrash,                            // forbidden
+  kNeverCame,
+  kUnaffected,
+  kRecovered,
+  kDegraded,
+  kFailed,  // as it may be
+  kWrong,
+  kLate,
+  kBooks,
+  kCrash,  // forbidden
 };
 inline constexpr int kCampaignOutcomes = 9;
 const char* campaign_outcome_name(CampaignOutcome outcome);
@@ -72,9 +90,10 @@ inline bool forbidden(CampaignOutcome outcome) { return outcome >= CampaignOutco
 /// How one run ended.
 struct InjectionResult {
   CampaignOutcome outcome = CampaignOutcome::kCrash;
-  std::uint64_t worst_ps = 0, bound_ps = 0;  ///< of the wait that came nearest to its bound, from the submission
-  int error_kind = 0;                        ///< base::ErrorKind of the first failure that was reported
-  std::string text;                          ///< that failure, or what is forbidden about it
+  std::uint64_t worst_ps = 0,
+                bound_ps = 0;  ///< of the wait that came nearest to its bound, from the submission
+  int error_kind = 0;          ///< base::ErrorKind of the first failure that was reported
+  std::string text;            ///< that failure, or what is forbidden about it
   std::vector<host_runtime::RecoveryEvent> events;  ///< only of a run in this process
 };
 
@@ -82,7 +101,8 @@ struct InjectionResult {
 class Campaign {
  public:
   /// kConfig when the plan makes no sense for the SoC.
-  static base::Result<Campaign> prepare(const CampaignPlan& plan, const SimulateOptions& options, std::uint64_t seed);
+  static base::Result<Campaign> prepare(const CampaignPlan& plan, const SimulateOptions& options,
+                                        std::uint64_t seed);
   std::size_t size() const { return static_cast<std::size_t>(plan_.injections); }
   const std::vector<std::string>& networks() const { return names_; }
   /// The same for the same plan and seed, whoever asks and in whatever order.
@@ -93,11 +113,12 @@ class Campaign {
   /// All of them, by worker processes. A worker that dies is an outcome of the run it was at.
   std::vector<InjectionResult> run_all(int workers) const;
 
-  /// To try the campaign's own detectors: stands between the runtime and the SoC in run `index`. Null: nothing does.
+  /// To try the campaign's own detectors: stands between the runtime and the SoC in run `index`.
+  /// Null: nothing does.
   using Tamper = std::function<std::unique_ptr<HwPort>(HwPort& port, std::size_t index)>;
   Tamper tamper;
-  /// Seconds of processor time after which a run that is still computing counts as hung, ten times as many by the clock;
-  /// simulated time has its own bounds.
+  /// Seconds of processor time after which a run that is still computing counts as hung, ten times
+  /// as many by the clock; simulated time has its own bounds.
   unsigned most_seconds = 300;
 
  private:
@@ -114,7 +135,9 @@ class Campaign {
   base::Status compile(const std::string& name);
   base::Status measure(const CampaignSetup& setup);
   host_runtime::DeviceOptions device_options(const CampaignSetup& setup) const;
-  const Baseline& baseline(const CampaignSetup& s) const { return baselines_.at({s.network, s.frames, s.contexts, s.dma}); }
+  const Baseline& baseline(const CampaignSetup& s) const {
+    return baselines_.at({s.network, s.frames, s.contexts, s.dma});
+  }
   bool drawn(const std::string& target) const;
   using Wrap = std::function<std::unique_ptr<HwPort>(HwPort&)>;
   InjectionResult run(const Injection& injection, const Wrap& wrap) const;

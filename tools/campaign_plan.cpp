@@ -20,12 +20,14 @@ base::Result<CampaignPlan> parse_campaign(base::Config config) {
     char* end = nullptr;
     const double weight = std::strtod(entry->value.c_str(), &end);
     if (entry->value.empty() || *end != '\0' || !(weight >= 0 && weight <= 1e6))
-      return base::Error{base::ErrorKind::kConfig, entry->where, fmt::format("'{}' is no weight", entry->value),
+      return base::Error{base::ErrorKind::kConfig, entry->where,
+                         fmt::format("'{}' is no weight", entry->value),
                          "give a number from 0 to 1e6"};
     plan.weights[kind.name] = weight;
   }
   if (plan.policy != "full" && plan.policy != "none" && plan.policy != "mixed")
-    return base::Error{base::ErrorKind::kConfig, "campaign.policy", fmt::format("there is no policy '{}'", plan.policy),
+    return base::Error{base::ErrorKind::kConfig, "campaign.policy",
+                       fmt::format("there is no policy '{}'", plan.policy),
                        "use full, none or mixed"};
   DEPUTY_TRY(config.finish());
   return plan;
@@ -35,24 +37,32 @@ namespace {
 
 // Small and large values alike.
 std::int64_t log_uniform(workloads::Random& random, double lo, double hi) {
-  return static_cast<std::int64_t>(std::exp(random.uniform(static_cast<float>(std::log(lo)), static_cast<float>(std::log(hi)))));
+  return static_cast<std::int64_t>(
+      std::exp(random.uniform(static_cast<float>(std::log(lo)), static_cast<float>(std::log(hi)))));
 }
 
-std::uint64_t below(workloads::Random& random, std::uint64_t n) { return n == 0 ? 0 : random.bits() % n; }
+std::uint64_t below(workloads::Random& random, std::uint64_t n) {
+  return n == 0 ? 0 : random.bits() % n;
+}
 
-void draw_parameters(workloads::Random& random, sim::FaultKind kind, std::uint64_t span_ps, bool permanent, sim::Fault& f) {
+void draw_parameters(workloads::Random& random, sim::FaultKind kind, std::uint64_t span_ps,
+                     bool permanent, sim::Fault& f) {
   using enum sim::FaultKind;
-  if (kind == kEngineSlow || kind == kThrottle) f.factor = static_cast<std::int32_t>(log_uniform(random, 2, 64));
+  if (kind == kEngineSlow || kind == kThrottle)
+    f.factor = static_cast<std::int32_t>(log_uniform(random, 2, 64));
   if (kind == kLateInterrupt || kind == kLateSignal) f.delay_ns = log_uniform(random, 1e3, 3e7);
   if (kind == kEccSingle) f.delay_ns = random.below(1000);
   if (kind == kCommandParity) f.bit = static_cast<std::int32_t>(random.below(1024));
-  if (kind == kThrottle && !permanent) f.duration_ns = 1 + static_cast<std::int64_t>(below(random, span_ps / 1000 + 1));
+  if (kind == kThrottle && !permanent)
+    f.duration_ns = 1 + static_cast<std::int64_t>(below(random, span_ps / 1000 + 1));
 }
 
 }  // namespace
 
 bool Campaign::drawn(const std::string& target) const {
-  const auto master = [&](const std::string& t) { return target == t || target.starts_with(t + "."); };
+  const auto master = [&](const std::string& t) {
+    return target == t || target.starts_with(t + ".");
+  };
   return targets_.empty() || std::ranges::any_of(targets_, master);
 }
 
@@ -71,7 +81,8 @@ Injection Campaign::injection(std::size_t index) const {
   std::map<std::string, std::vector<std::pair<std::string, std::uint64_t>>> possible;
   double sum = 0;
   for (const auto& [what, events] : base.events)
-    if (drawn(what.second) && plan_.weight(what.first) > 0) possible[what.first].push_back({what.second, events});
+    if (drawn(what.second) && plan_.weight(what.first) > 0)
+      possible[what.first].push_back({what.second, events});
   for (const auto& [kind, targets] : possible) sum += plan_.weight(kind);
   double left = random.uniform(0, 1) * sum;
   auto chosen = possible.begin();
@@ -79,15 +90,18 @@ Injection Campaign::injection(std::size_t index) const {
     chosen = next;
     if ((left -= plan_.weight(next->first)) < 0) break;
   }
-  const auto& [target, events] = chosen->second[random.below(static_cast<std::uint32_t>(chosen->second.size()))];
+  const auto& [target, events] =
+      chosen->second[random.below(static_cast<std::uint32_t>(chosen->second.size()))];
   sim::Fault& f = out.fault;
   f.kind = chosen->first, f.target = target;
   const sim::FaultKind kind = sim::fault_kind(f);
   const bool permanent = random.uniform(0, 1) < plan_.permanent;
   // Half of them by time, half by event.
   const bool by_time = random.below(2) != 0 || kind == sim::FaultKind::kThrottle;
-  if (by_time) f.at_ns = static_cast<std::int64_t>(below(random, base.span_ps / 1000 + 1));
-  else f.nth = 1 + static_cast<std::int64_t>(below(random, events));
+  if (by_time)
+    f.at_ns = static_cast<std::int64_t>(below(random, base.span_ps / 1000 + 1));
+  else
+    f.nth = 1 + static_cast<std::int64_t>(below(random, events));
   if (kind != sim::FaultKind::kThrottle) f.repeat = permanent ? 0 : 1 + random.below(4);
   draw_parameters(random, kind, base.span_ps, permanent, f);
   return out;

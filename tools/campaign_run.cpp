@@ -1,5 +1,5 @@
-// One run of a campaign: contexts, frames and copies in flight on a fresh SoC, every wait with its bound, every output
-// held against the fault-free one.
+// One run of a campaign: contexts, frames and copies in flight on a fresh SoC, every wait with its
+// bound, every output held against the fault-free one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,9 @@ using base::ErrorKind;
 using Bytes = std::vector<std::uint8_t>;
 
 const char* campaign_outcome_name(CampaignOutcome outcome) {
-  constexpr const char* kNames[kCampaignOutcomes] = {"never came", "unaffected", "recovered", "degraded", "failed",
-                                                     "WRONG OUTPUT", "BEYOND BOUND", "BOOKS", "CRASH"};
+  constexpr const char* kNames[kCampaignOutcomes] = {"never came",   "unaffected", "recovered",
+                                                     "degraded",     "failed",     "WRONG OUTPUT",
+                                                     "BEYOND BOUND", "BOOKS",      "CRASH"};
   return kNames[static_cast<int>(outcome)];
 }
 
@@ -30,8 +31,8 @@ struct Campaign::Trial {
   std::uint64_t worst_ps = 0, bound_ps = 1;
   std::vector<RecoveryEvent> events;
   bool degraded = false;
-  std::optional<Error> failure;     ///< the first that was reported
-  std::string wrong, late;          ///< what may not be
+  std::optional<Error> failure;  ///< the first that was reported
+  std::string wrong, late;       ///< what may not be
 };
 
 namespace {
@@ -40,8 +41,10 @@ std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> out;
   std::string item;
   for (const char c : list + ",")
-    if (c != ',' && c != ' ') item += c;
-    else if (!item.empty()) out.push_back(std::exchange(item, ""));
+    if (c != ',' && c != ' ')
+      item += c;
+    else if (!item.empty())
+      out.push_back(std::exchange(item, ""));
   return out;
 }
 
@@ -58,7 +61,8 @@ struct Lane {
 
 class Round {
  public:
-  Round(Device& device, bool dma, const std::vector<Bytes>& inputs, const std::vector<Bytes>& outputs)
+  Round(Device& device, bool dma, const std::vector<Bytes>& inputs,
+        const std::vector<Bytes>& outputs)
       : device_(device), dma_(dma), inputs_(inputs), outputs_(outputs) {}
 
   std::function<void(std::uint64_t took, std::uint64_t bound)> on_wait;
@@ -75,19 +79,24 @@ class Round {
   void finish(Lane& lane, std::uint64_t start_ps, std::uint64_t bound) {
     const auto wait = [&](const Fence& fence) {
       const base::Status status = device_.wait(fence, start_ps + bound);
-      if (fence.pending()) on_late(fmt::format("a fence is pending after its bound of {} us", bound / 1'000'000));
+      if (fence.pending())
+        on_late(fmt::format("a fence is pending after its bound of {} us", bound / 1'000'000));
       const std::uint64_t took = device_.port().now_ps() - start_ps;
-      if (took > bound) on_late(fmt::format("a wait took {} of {} us", took / 1'000'000, bound / 1'000'000));
+      if (took > bound)
+        on_late(fmt::format("a wait took {} of {} us", took / 1'000'000, bound / 1'000'000));
       on_wait(took, bound);
       if (!status.ok() && !fence.pending()) on_failure(status.error());
       return status.ok();
     };
     Session::Frame& frame = lane.session->frame(lane.frame);
     if (dma_ && lane.started > 0) (void)wait(lane.in);
-    if (lane.started > (dma_ ? 1 : 0)) compare(wait(lane.run), frame.output(0), lane.inference, "the frame's output");
-    if (dma_ && lane.started > 2) compare(wait(lane.out), lane.radio, lane.inference, "the copied output");
+    if (lane.started > (dma_ ? 1 : 0))
+      compare(wait(lane.run), frame.output(0), lane.inference, "the frame's output");
+    if (dma_ && lane.started > 2)
+      compare(wait(lane.out), lane.radio, lane.inference, "the copied output");
     // Nothing may be left that blocks the frame for ever.
-    const base::Status quiet = device_.wait_until([&] { return frame.idle(); }, start_ps + 2 * bound);
+    const base::Status quiet =
+        device_.wait_until([&] { return frame.idle(); }, start_ps + 2 * bound);
     if (!quiet.ok()) on_late("a frame that is over is not idle after twice its bound");
   }
 
@@ -105,7 +114,8 @@ class Round {
     ++lane.started;
     DEPUTY_ASSIGN(lane.run, frame.submit({.waits = {lane.in}}));
     ++lane.started;
-    DEPUTY_ASSIGN(lane.out, device_.copy(lane.context, lane.radio, frame.output(0), std::vector<Fence>{lane.run}));
+    DEPUTY_ASSIGN(lane.out, device_.copy(lane.context, lane.radio, frame.output(0),
+                                         std::vector<Fence>{lane.run}));
     ++lane.started;
     return {};
   }
@@ -117,7 +127,8 @@ class Round {
       return;
     }
     if (!bytes.ok()) return on_failure(bytes.error());
-    if (*bytes != outputs_[inference]) on_wrong(fmt::format("{} differs from the fault-free run's", what));
+    if (*bytes != outputs_[inference])
+      on_wrong(fmt::format("{} differs from the fault-free run's", what));
   }
 
   Device& device_;
@@ -135,7 +146,8 @@ DeviceOptions Campaign::device_options(const CampaignSetup& setup) const {
   return out;
 }
 
-Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::FaultPlan& faults, const Wrap& wrap) const {
+Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::FaultPlan& faults,
+                                    const Wrap& wrap) const {
   Trial out;
   const Network& network = networks_[setup.network];
   soc::Platform platform(options_.soc, {.seed = 1, .faults = faults});
@@ -151,13 +163,17 @@ Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::Fault
       std::vector<Lane> lanes;
       for (int c = 0; c < setup.contexts; ++c) {
         DEPUTY_ASSIGN(auto context, device.create_context({}));
-        DEPUTY_ASSIGN(auto session, Session::load(device, network.file, "campaign", {context, setup.frames}));
+        DEPUTY_ASSIGN(auto session,
+                      Session::load(device, network.file, "campaign", {context, setup.frames}));
         for (int f = 0; f < setup.frames; ++f) {
           Lane& lane = lanes.emplace_back();
-          lane.session = session.get(), lane.context = context, lane.frame = static_cast<std::size_t>(f);
+          lane.session = session.get(), lane.context = context,
+          lane.frame = static_cast<std::size_t>(f);
           if (!setup.dma) continue;
-          DEPUTY_ASSIGN(lane.camera, Buffer::make(device.space(), MemoryKind::kDram, network.inputs[0].size(), 64));
-          DEPUTY_ASSIGN(lane.radio, Buffer::make(device.space(), MemoryKind::kDram, network.outputs[0].size(), 64));
+          DEPUTY_ASSIGN(lane.camera, Buffer::make(device.space(), MemoryKind::kDram,
+                                                  network.inputs[0].size(), 64));
+          DEPUTY_ASSIGN(lane.radio, Buffer::make(device.space(), MemoryKind::kDram,
+                                                 network.outputs[0].size(), 64));
         }
         sessions.push_back(std::move(session));
       }
@@ -173,7 +189,8 @@ Campaign::Trial Campaign::run_trial(const CampaignSetup& setup, const sim::Fault
       out.begin_ps = port.now_ps();
       for (int i = 0; i < plan_.inferences && out.late.empty(); ++i) {
         for (std::size_t l = 0; l < lanes.size(); ++l) {
-          lanes[l].inference = (static_cast<std::size_t>(i) * lanes.size() + l) % network.inputs.size();
+          lanes[l].inference =
+              (static_cast<std::size_t>(i) * lanes.size() + l) % network.inputs.size();
           round.submit(lanes[l]);
         }
         const std::uint64_t start = port.now_ps(), bound = device.bound_ps();
@@ -201,18 +218,30 @@ InjectionResult Campaign::run(const Injection& injection, const Wrap& wrap) cons
   const Trial t = run_trial(injection.setup, {{injection.fault}}, wrap);
   InjectionResult out;
   out.worst_ps = t.worst_ps, out.bound_ps = t.bound_ps, out.events = t.events;
-  const bool fired = std::ranges::any_of(t.soc.record.faults, [](const auto& f) { return f.fired != 0; });
+  const bool fired =
+      std::ranges::any_of(t.soc.record.faults, [](const auto& f) { return f.fired != 0; });
   if (t.failure) out.error_kind = static_cast<int>(t.failure->kind), out.text = t.failure->text();
-  const auto is = [&](CampaignOutcome outcome, const std::string& text) { out.outcome = outcome, out.text = text; };
-  if (!t.wrong.empty()) is(CampaignOutcome::kWrong, t.wrong);
-  else if (!t.late.empty()) is(CampaignOutcome::kLate, t.late);
-  else if (!t.soc.status.ok()) is(CampaignOutcome::kLate, t.soc.status.error().text());
-  else if (!t.soc.record.imbalances.empty()) is(CampaignOutcome::kBooks, t.soc.record.imbalances[0]);
-  else if (t.failure && !fired) is(CampaignOutcome::kWrong, "failed without a fault: " + out.text);
-  else if (t.failure) out.outcome = CampaignOutcome::kFailed;
-  else if (t.degraded) out.outcome = CampaignOutcome::kDegraded;
-  else if (!t.events.empty()) out.outcome = CampaignOutcome::kRecovered;
-  else out.outcome = fired ? CampaignOutcome::kUnaffected : CampaignOutcome::kNeverCame;
+  const auto is = [&](CampaignOutcome outcome, const std::string& text) {
+    out.outcome = outcome, out.text = text;
+  };
+  if (!t.wrong.empty())
+    is(CampaignOutcome::kWrong, t.wrong);
+  else if (!t.late.empty())
+    is(CampaignOutcome::kLate, t.late);
+  else if (!t.soc.status.ok())
+    is(CampaignOutcome::kLate, t.soc.status.error().text());
+  else if (!t.soc.record.imbalances.empty())
+    is(CampaignOutcome::kBooks, t.soc.record.imbalances[0]);
+  else if (t.failure && !fired)
+    is(CampaignOutcome::kWrong, "failed without a fault: " + out.text);
+  else if (t.failure)
+    out.outcome = CampaignOutcome::kFailed;
+  else if (t.degraded)
+    out.outcome = CampaignOutcome::kDegraded;
+  else if (!t.events.empty())
+    out.outcome = CampaignOutcome::kRecovered;
+  else
+    out.outcome = fired ? CampaignOutcome::kUnaffected : CampaignOutcome::kNeverCame;
   return out;
 }
 
@@ -241,28 +270,36 @@ base::Status Campaign::measure(const CampaignSetup& setup) {
     for (const char* target : kind.targets) {
       sim::Fault fault;
       fault.kind = kind.name, fault.target = target;
-      if (kind.kind == sim::FaultKind::kThrottle) fault.at_ns = 1'000'000'000'000'000;
-      else fault.nth = 1'000'000'000'000'000;
-      if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal) fault.delay_ns = 1;
+      if (kind.kind == sim::FaultKind::kThrottle)
+        fault.at_ns = 1'000'000'000'000'000;
+      else
+        fault.nth = 1'000'000'000'000'000;
+      if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal)
+        fault.delay_ns = 1;
       counting.faults.push_back(fault);
     }
   const Trial trial = run_trial(setup, counting, nullptr);
   DEPUTY_TRY(trial.soc.status);
   if (trial.failure) return *trial.failure;
   if (!trial.wrong.empty() || !trial.late.empty() || !trial.soc.record.imbalances.empty())
-    return Error{ErrorKind::kMismatch, names_[setup.network], "the fault-free run is not right: " + trial.wrong + trial.late, ""};
+    return Error{ErrorKind::kMismatch, names_[setup.network],
+                 "the fault-free run is not right: " + trial.wrong + trial.late, ""};
   Baseline& base = baselines_[{setup.network, setup.frames, setup.contexts, setup.dma}];
   base.span_ps = trial.end_ps;
   for (const soc::FaultCount& count : trial.soc.record.faults)
-    if (count.seen != 0 || count.kind == "throttle") base.events[{count.kind, count.target}] = count.seen;
+    if (count.seen != 0 || count.kind == "throttle")
+      base.events[{count.kind, count.target}] = count.seen;
   return {};
 }
 
-base::Result<Campaign> Campaign::prepare(const CampaignPlan& plan, const SimulateOptions& options, std::uint64_t seed) {
+base::Result<Campaign> Campaign::prepare(const CampaignPlan& plan, const SimulateOptions& options,
+                                         std::uint64_t seed) {
   Campaign out;
   out.plan_ = plan, out.options_ = options, out.seed_ = seed;
   out.names_ = split(plan.networks), out.targets_ = split(plan.targets);
-  if (out.names_.empty()) return Error{ErrorKind::kConfig, "campaign.networks", "there is none", "name a built-in network"};
+  if (out.names_.empty())
+    return Error{ErrorKind::kConfig, "campaign.networks", "there is none",
+                 "name a built-in network"};
   for (const std::string& name : out.names_) DEPUTY_TRY(out.compile(name));
   CampaignSetup s;
   for (s.network = 0; s.network < out.names_.size(); ++s.network)
@@ -275,7 +312,8 @@ base::Result<Campaign> Campaign::prepare(const CampaignPlan& plan, const Simulat
             return out.drawn(e.first.second) && plan.weight(e.first.first) > 0;
           };
           if (std::ranges::none_of(out.baseline(s).events, possible))
-            return Error{ErrorKind::kConfig, "campaign", "no fault of these kinds can happen at these targets",
+            return Error{ErrorKind::kConfig, "campaign",
+                         "no fault of these kinds can happen at these targets",
                          "see docs/faults.md for which kind happens where"};
         }
   return out;

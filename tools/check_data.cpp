@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 struct Golden {
   std::string label;
   std::string file;
-  std::int32_t tensor = -1;   ///< TFLite tensor index for layers, else -1
-  std::size_t output = 0;     ///< graph output
+  std::int32_t tensor = -1;  ///< TFLite tensor index for layers, else -1
+  std::size_t output = 0;    ///< graph output
 };
 
 struct Case {
@@ -47,7 +47,8 @@ std::vector<Case> operator_cases(const Json& manifest, const std::string& runtim
     std::size_t index = 0;
     for (const auto& output : row.at("outputs")) {
       if (output.contains(runtime + "_file"))
-        c.goldens.push_back({fmt::format("output {}", index), output.at(runtime + "_file"), -1, index});
+        c.goldens.push_back(
+            {fmt::format("output {}", index), output.at(runtime + "_file"), -1, index});
       ++index;
     }
     if (runtime == "tfjs") {
@@ -59,7 +60,8 @@ std::vector<Case> operator_cases(const Json& manifest, const std::string& runtim
   return cases;
 }
 
-// {"models": [{name, file, cases: [{id, inputs: [file], outputs: {runtime: [{file}]}}], layers: {runtime: [...]}}]}
+// {"models": [{name, file, cases: [{id, inputs: [file], outputs: {runtime: [{file}]}}], layers:
+// {runtime: [...]}}]}
 std::vector<Case> model_cases(const Json& manifest, const std::string& runtime, bool layers) {
   std::vector<Case> cases;
   for (const auto& model : manifest.at("models")) {
@@ -81,15 +83,16 @@ std::vector<Case> model_cases(const Json& manifest, const std::string& runtime, 
       if (layers && id == 0 && model.contains("layers") && model.at("layers").contains(runtime))
         for (const auto& layer : model.at("layers").at(runtime))
           if (layer.contains("file"))
-            c.goldens.push_back({fmt::format("tensor {}", layer.at("tensor").get<int>()), layer.at("file"),
-                                 layer.at("tensor").get<std::int32_t>(), 0});
+            c.goldens.push_back({fmt::format("tensor {}", layer.at("tensor").get<int>()),
+                                 layer.at("file"), layer.at("tensor").get<std::int32_t>(), 0});
       cases.push_back(std::move(c));
     }
   }
   return cases;
 }
 
-// The ONNX models of the second layout: those with cases of their own, and twins that share another model's ("vectors_of").
+// The ONNX models of the second layout: those with cases of their own, and twins that share another
+// model's ("vectors_of").
 std::vector<Case> onnx_cases(const Json& manifest) {
   std::vector<Case> cases;
   for (const auto& model : manifest.at("models")) {
@@ -105,7 +108,8 @@ std::vector<Case> onnx_cases(const Json& manifest) {
       Case c;
       c.name = fmt::format("{}/{}", model.at("name").get<std::string>(), row.at("id").get<int>());
       c.model = file;
-      for (const auto& input : row.at("inputs")) c.inputs.push_back(input.is_object() ? input.at("file") : input);
+      for (const auto& input : row.at("inputs"))
+        c.inputs.push_back(input.is_object() ? input.at("file") : input);
       if (row.at("outputs").contains(runtime)) {
         std::size_t index = 0;
         for (const auto& output : row.at("outputs").at(runtime)) {
@@ -120,7 +124,8 @@ std::vector<Case> onnx_cases(const Json& manifest) {
 }
 
 template <class T>
-void compare_as(const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& want, TensorCheck& check) {
+void compare_as(const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& want,
+                TensorCheck& check) {
   for (std::size_t i = 0; i + sizeof(T) <= got.size(); i += sizeof(T)) {
     T a, b;
     std::memcpy(&a, &got[i], sizeof(T));
@@ -128,13 +133,15 @@ void compare_as(const std::vector<std::uint8_t>& got, const std::vector<std::uin
     if constexpr (std::is_floating_point_v<T>) {
       // 1e-4 relative, with the same amount absolute near zero; NaN must meet NaN.
       if (std::isnan(a) && std::isnan(b)) continue;
-      const double diff = std::abs(static_cast<double>(a) - b) / std::max(1.0, std::abs(static_cast<double>(b)));
+      const double diff =
+          std::abs(static_cast<double>(a) - b) / std::max(1.0, std::abs(static_cast<double>(b)));
       const double seen = std::isnan(diff) ? INFINITY : diff;
       check.max_difference = std::max(check.max_difference, seen);
       check.different += !(seen <= 1e-4);
     } else {
       check.different += a != b;
-      check.max_difference = std::max(check.max_difference, std::abs(static_cast<double>(a) - static_cast<double>(b)));
+      check.max_difference =
+          std::max(check.max_difference, std::abs(static_cast<double>(a) - static_cast<double>(b)));
     }
   }
 }
@@ -150,18 +157,42 @@ TensorCheck compare(const std::string& label, DType dtype, const std::vector<std
     return check;
   }
   switch (dtype) {
-    case DType::kInt8: compare_as<std::int8_t>(got, want, check); break;
-    case DType::kUint8: compare_as<std::uint8_t>(got, want, check); break;
-    case DType::kBool: compare_as<std::uint8_t>(got, want, check); break;
-    case DType::kInt16: compare_as<std::int16_t>(got, want, check); break;
-    case DType::kFloat16: compare_as<std::uint16_t>(got, want, check); break;
-    case DType::kInt32: compare_as<std::int32_t>(got, want, check); break;
-    case DType::kInt64: compare_as<std::int64_t>(got, want, check); break;
-    case DType::kFloat32: compare_as<float>(got, want, check); break;
-    case DType::kUint16: compare_as<std::uint16_t>(got, want, check); break;
-    case DType::kUint32: compare_as<std::uint32_t>(got, want, check); break;
-    case DType::kUint64: compare_as<std::uint64_t>(got, want, check); break;
-    case DType::kFloat64: compare_as<double>(got, want, check); break;
+    case DType::kInt8:
+      compare_as<std::int8_t>(got, want, check);
+      break;
+    case DType::kUint8:
+      compare_as<std::uint8_t>(got, want, check);
+      break;
+    case DType::kBool:
+      compare_as<std::uint8_t>(got, want, check);
+      break;
+    case DType::kInt16:
+      compare_as<std::int16_t>(got, want, check);
+      break;
+    case DType::kFloat16:
+      compare_as<std::uint16_t>(got, want, check);
+      break;
+    case DType::kInt32:
+      compare_as<std::int32_t>(got, want, check);
+      break;
+    case DType::kInt64:
+      compare_as<std::int64_t>(got, want, check);
+      break;
+    case DType::kFloat32:
+      compare_as<float>(got, want, check);
+      break;
+    case DType::kUint16:
+      compare_as<std::uint16_t>(got, want, check);
+      break;
+    case DType::kUint32:
+      compare_as<std::uint32_t>(got, want, check);
+      break;
+    case DType::kUint64:
+      compare_as<std::uint64_t>(got, want, check);
+      break;
+    case DType::kFloat64:
+      compare_as<double>(got, want, check);
+      break;
   }
   return check;
 }
@@ -173,7 +204,9 @@ CaseResult refused(const Case& c, const base::Error& error) {
 CaseResult run_case(const Case& c, const std::string& folder, const CheckDataOptions& options) {
   CaseResult result;
   result.name = c.name;
-  const auto path = [&](const std::string& file) { return (std::filesystem::path(folder) / file).string(); };
+  const auto path = [&](const std::string& file) {
+    return (std::filesystem::path(folder) / file).string();
+  };
   if (c.goldens.empty()) {
     result.outcome = CaseOutcome::kNoGolden;
     return result;
@@ -195,17 +228,19 @@ CaseResult run_case(const Case& c, const std::string& folder, const CheckDataOpt
     if (!want.ok()) return refused(c, want.error());
     if (golden.tensor < 0) {
       const arch::TensorDesc& desc = exe.tensors[exe.outputs[golden.output]].desc;
-      result.tensors.push_back(compare(golden.label, desc.dtype, simulation->outputs[golden.output], *want));
+      result.tensors.push_back(
+          compare(golden.label, desc.dtype, simulation->outputs[golden.output], *want));
       continue;
     }
-    const auto found = std::find_if(simulation->tensors.begin(), simulation->tensors.end(), [&](const auto& t) {
-      return exe.tensors[t.first].source_index == golden.tensor;
-    });
+    const auto found = std::find_if(
+        simulation->tensors.begin(), simulation->tensors.end(),
+        [&](const auto& t) { return exe.tensors[t.first].source_index == golden.tensor; });
     if (found == simulation->tensors.end()) {
       result.tensors.push_back({golden.label + " (never stored)", 1, 1, INFINITY});
       continue;
     }
-    result.tensors.push_back(compare(golden.label, exe.tensors[found->first].desc.dtype, found->second, *want));
+    result.tensors.push_back(
+        compare(golden.label, exe.tensors[found->first].desc.dtype, found->second, *want));
   }
   for (const auto& line : simulation->soc.imbalances) result.detail += "books: " + line + "; ";
   if (!result.detail.empty()) {
@@ -214,11 +249,12 @@ CaseResult run_case(const Case& c, const std::string& folder, const CheckDataOpt
   }
   for (const auto& t : result.tensors) {
     if (t.different == 0) continue;
-    result.outcome = c.allow_one_step && t.max_difference <= 1 && result.outcome != CaseOutcome::kDiffers
-                         ? CaseOutcome::kWithinOne
-                         : CaseOutcome::kDiffers;
-    result.detail += fmt::format("{}: {} of {} differ, by up to {:g}; ", t.name, t.different, t.elements,
-                                 t.max_difference);
+    result.outcome =
+        c.allow_one_step && t.max_difference <= 1 && result.outcome != CaseOutcome::kDiffers
+            ? CaseOutcome::kWithinOne
+            : CaseOutcome::kDiffers;
+    result.detail += fmt::format("{}: {} of {} differ, by up to {:g}; ", t.name, t.different,
+                                 t.elements, t.max_difference);
   }
   return result;
 }
@@ -239,12 +275,15 @@ base::Result<std::vector<CaseResult>> check_data(
     else
       cases = operator_cases(json, golden_runtime(options, true));
   } catch (const Json::exception& e) {
-    return base::Error{base::ErrorKind::kInput, manifest, fmt::format("not a manifest: {}", e.what()),
+    return base::Error{base::ErrorKind::kInput, manifest,
+                       fmt::format("not a manifest: {}", e.what()),
                        "expected an object with \"cases\" or \"models\""};
   }
-  std::erase_if(cases, [&](const Case& c) { return c.name.find(options.filter) == std::string::npos; });
+  std::erase_if(cases,
+                [&](const Case& c) { return c.name.find(options.filter) == std::string::npos; });
   if (cases.empty())
-    return base::Error{base::ErrorKind::kInput, manifest, fmt::format("no case matches '{}'", options.filter), ""};
+    return base::Error{base::ErrorKind::kInput, manifest,
+                       fmt::format("no case matches '{}'", options.filter), ""};
   const std::string folder = std::filesystem::path(manifest).parent_path().string();
   std::vector<CaseResult> results;
   for (const auto& c : cases) {

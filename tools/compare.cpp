@@ -14,7 +14,8 @@ namespace {
 std::vector<std::string> switch_names() {
   std::vector<std::string> out;
   const delegate::Optimisations all;
-  delegate::Optimisations::fields(all, [&](bool, const base::Field& field) { out.push_back(std::string("no-") + field.name); });
+  delegate::Optimisations::fields(
+      all, [&](bool, const base::Field& field) { out.push_back(std::string("no-") + field.name); });
   return out;
 }
 
@@ -52,15 +53,19 @@ base::Result<std::vector<std::string>> parse_switches(const std::string& list) {
     if (std::find(legal.begin(), legal.end(), name) == legal.end()) {
       std::string names = "all";
       for (const auto& l : legal) names += ", " + l;
-      return base::Error{base::ErrorKind::kUsage, "--compare", fmt::format("'{}' is not a switch", name), "use some of " + names};
+      return base::Error{base::ErrorKind::kUsage, "--compare",
+                         fmt::format("'{}' is not a switch", name), "use some of " + names};
     }
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   }
-  if (out.empty()) return base::Error{base::ErrorKind::kUsage, "--compare", "names no switch", "for example --compare no-fusion,no-cascade, or --compare all"};
+  if (out.empty())
+    return base::Error{base::ErrorKind::kUsage, "--compare", "names no switch",
+                       "for example --compare no-fusion,no-cascade, or --compare all"};
   return out;
 }
 
-base::Result<Comparison> compare(const delegate::Graph& graph, const SimulateOptions& options, const std::vector<std::string>& switches,
+base::Result<Comparison> compare(const delegate::Graph& graph, const SimulateOptions& options,
+                                 const std::vector<std::string>& switches,
                                  const std::vector<std::vector<std::uint8_t>>& inputs) {
   Comparison out;
   out.outputs_checked = !options.timing_only;
@@ -77,7 +82,9 @@ base::Result<Comparison> compare(const delegate::Graph& graph, const SimulateOpt
     if (out.runs.size() == 1) expected = simulation.outputs;
     for (std::size_t i = 0; i < expected.size(); ++i)
       if (simulation.outputs[i] != expected[i])
-        return base::Error{base::ErrorKind::kMismatch, name, fmt::format("output {} differs from the baseline's", i), "this is a defect of the compiler; please report it"};
+        return base::Error{base::ErrorKind::kMismatch, name,
+                           fmt::format("output {} differs from the baseline's", i),
+                           "this is a defect of the compiler; please report it"};
   }
   return out;
 }

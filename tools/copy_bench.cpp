@@ -19,8 +19,10 @@ base::Result<CopyRow> measure(Device& device, std::uint64_t bytes) {
   CopyRow row;
   row.bytes = bytes;
   DEPUTY_ASSIGN(const auto context, device.default_context());
-  DEPUTY_ASSIGN(Buffer from, Buffer::make(device.space(), MemoryKind::kDram, bytes, host_runtime::kCacheLine));
-  DEPUTY_ASSIGN(Buffer to, Buffer::make(device.space(), MemoryKind::kDram, bytes, host_runtime::kCacheLine));
+  DEPUTY_ASSIGN(Buffer from,
+                Buffer::make(device.space(), MemoryKind::kDram, bytes, host_runtime::kCacheLine));
+  DEPUTY_ASSIGN(Buffer to,
+                Buffer::make(device.space(), MemoryKind::kDram, bytes, host_runtime::kCacheLine));
   const auto timed = [&](std::uint64_t& ps, const auto& work) -> base::Status {
     const std::uint64_t start = port.now_ps();
     DEPUTY_TRY(work());
@@ -51,12 +53,14 @@ base::Result<CopyRow> measure(Device& device, std::uint64_t bytes) {
 
 }  // namespace
 
-base::Result<std::vector<CopyRow>> measure_copies(const soc::SocConfig& soc, const std::vector<std::uint64_t>& sizes) {
+base::Result<std::vector<CopyRow>> measure_copies(const soc::SocConfig& soc,
+                                                  const std::vector<std::uint64_t>& sizes) {
   std::vector<CopyRow> out;
   soc::Platform platform(soc, {.timing_only = true});
   DEPUTY_ASSIGN(const auto record, platform.run([&](HwPort& port) -> base::Status {
     Device device(port, {.board = board_times(soc, false)});
-    DEPUTY_TRY(measure(device, host_runtime::kCacheLine));  // the first of all brings the drivers up
+    DEPUTY_TRY(
+        measure(device, host_runtime::kCacheLine));  // the first of all brings the drivers up
     for (const std::uint64_t bytes : sizes) {
       DEPUTY_ASSIGN(out.emplace_back(), measure(device, bytes));
     }
@@ -67,7 +71,8 @@ base::Result<std::vector<CopyRow>> measure_copies(const soc::SocConfig& soc, con
 }
 
 base::Result<std::uint64_t> dma_pays_from(const soc::SocConfig& soc, std::uint64_t limit) {
-  std::uint64_t low = 0, high = limit / host_runtime::kCacheLine;  // lines; it does not pay at `low`
+  std::uint64_t low = 0,
+                high = limit / host_runtime::kCacheLine;  // lines; it does not pay at `low`
   const auto pays = [&](std::uint64_t lines) -> base::Result<bool> {
     DEPUTY_ASSIGN(const auto rows, measure_copies(soc, {lines * host_runtime::kCacheLine}));
     return rows[0].dma_ps < rows[0].copy_ps;

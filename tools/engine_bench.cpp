@@ -71,7 +71,8 @@ std::vector<Case> cases() {
                      one_operator(kind, {1, r.from, r.from, r.channels},
                                   {1, r.to, r.to, r.channels}, attrs)});
     }
-  // What the DSP's kernels conv and matvec compute, for the engines that a compiler can choose from.
+  // What the DSP's kernels conv and matvec compute, for the engines that a compiler can choose
+  // from.
   workloads::Builder conv("conv", 1);
   const auto map = conv.input({1, 4, 16, 16}, -1, 1);
   const auto conv_out = conv.conv("y", map, 32, workloads::square(3, 1, arch::Activation::kNone));

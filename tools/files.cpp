@@ -30,7 +30,8 @@ base::Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
 base::Status write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
   namespace fs = std::filesystem;
   const auto fail = [&](const std::string& message) {
-    return base::Error{base::ErrorKind::kIo, path, message, "check the folder's permissions and free space"};
+    return base::Error{base::ErrorKind::kIo, path, message,
+                       "check the folder's permissions and free space"};
   };
   std::error_code ec;
   const fs::path target(path);
@@ -40,7 +41,8 @@ base::Status write_file(const std::string& path, std::span<const std::uint8_t> b
   {
     std::ofstream out(part, std::ios::binary | std::ios::trunc);
     if (!out) return fail(std::string("cannot write the file: ") + std::strerror(errno));
-    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    out.write(reinterpret_cast<const char*>(bytes.data()),
+              static_cast<std::streamsize>(bytes.size()));
     out.flush();
     if (!out) {
       out.close();

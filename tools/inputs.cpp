@@ -39,13 +39,13 @@ std::vector<std::uint8_t> random_tensor(const arch::TensorDesc& desc, std::uint6
 
 }  // namespace
 
-base::Result<std::vector<std::vector<std::uint8_t>>> load_inputs(const delegate::Graph& graph,
-                                                                 const std::vector<std::string>& files,
-                                                                 std::uint64_t seed) {
+base::Result<std::vector<std::vector<std::uint8_t>>> load_inputs(
+    const delegate::Graph& graph, const std::vector<std::string>& files, std::uint64_t seed) {
   if (files.size() > graph.inputs.size())
-    return base::Error{base::ErrorKind::kUsage, "--input",
-                       fmt::format("{} files given, the model has {} inputs", files.size(), graph.inputs.size()),
-                       "give one file per input, in the model's order"};
+    return base::Error{
+        base::ErrorKind::kUsage, "--input",
+        fmt::format("{} files given, the model has {} inputs", files.size(), graph.inputs.size()),
+        "give one file per input, in the model's order"};
   std::vector<std::vector<std::uint8_t>> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const arch::TensorDesc& desc = graph.tensor(graph.inputs[i]).desc;
@@ -54,20 +54,22 @@ base::Result<std::vector<std::vector<std::uint8_t>>> load_inputs(const delegate:
       continue;
     }
     DEPUTY_ASSIGN(auto bytes, read_file(files[i]));
-    const std::string want = fmt::format("input {} '{}' is {} {}", i, desc.name, dtype_name(desc.dtype),
-                                         shape_text(desc.shape));
+    const std::string want = fmt::format("input {} '{}' is {} {}", i, desc.name,
+                                         dtype_name(desc.dtype), shape_text(desc.shape));
     if (files[i].ends_with(".npy")) {
       DEPUTY_ASSIGN(auto array, parse_npy(bytes, files[i]));
       if (array.dtype != desc.dtype || array.shape != desc.shape)
         return base::Error{base::ErrorKind::kInput, files[i],
-                           fmt::format("holds {} {}, but {}", dtype_name(array.dtype), shape_text(array.shape), want),
+                           fmt::format("holds {} {}, but {}", dtype_name(array.dtype),
+                                       shape_text(array.shape), want),
                            "convert or reshape the array"};
       bytes = std::move(array.data);
     }
     if (bytes.size() != static_cast<std::size_t>(desc.bytes()))
-      return base::Error{base::ErrorKind::kInput, files[i],
-                         fmt::format("holds {} bytes, but {} ({} bytes)", bytes.size(), want, desc.bytes()),
-                         "raw files hold the tensor's bytes only, little-endian, C order"};
+      return base::Error{
+          base::ErrorKind::kInput, files[i],
+          fmt::format("holds {} bytes, but {} ({} bytes)", bytes.size(), want, desc.bytes()),
+          "raw files hold the tensor's bytes only, little-endian, C order"};
     inputs.push_back(std::move(bytes));
   }
   return inputs;

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::pair<DType, std::string_view> kDescriptors[] = {
-    {DType::kInt8, "|i1"},   {DType::kUint8, "|u1"},   {DType::kInt16, "<i2"},   {DType::kInt32, "<i4"},
-    {DType::kInt64, "<i8"},  {DType::kFloat32, "<f4"}, {DType::kFloat16, "<f2"}, {DType::kBool, "|b1"},
-    {DType::kUint16, "<u2"}, {DType::kUint32, "<u4"},  {DType::kUint64, "<u8"},  {DType::kFloat64, "<f8"}};
+    {DType::kInt8, "|i1"},    {DType::kUint8, "|u1"},  {DType::kInt16, "<i2"},
+    {DType::kInt32, "<i4"},   {DType::kInt64, "<i8"},  {DType::kFloat32, "<f4"},
+    {DType::kFloat16, "<f2"}, {DType::kBool, "|b1"},   {DType::kUint16, "<u2"},
+    {DType::kUint32, "<u4"},  {DType::kUint64, "<u8"}, {DType::kFloat64, "<f8"}};
 
 // The header is a Python dict literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 std::optional<std::string_view> dict_value(std::string_view header, std::string_view key) {
@@ -28,7 +29,8 @@ std::optional<std::string_view> dict_value(std::string_view header, std::string_
 
 }  // namespace
 
-base::Result<NpyHeader> parse_npy_header(std::span<const std::uint8_t> bytes, const std::string& name) {
+base::Result<NpyHeader> parse_npy_header(std::span<const std::uint8_t> bytes,
+                                         const std::string& name) {
   const auto fail = [&](std::string message, std::string remedy = "") {
     return base::Error{base::ErrorKind::kInput, name, std::move(message), std::move(remedy)};
   };
@@ -36,8 +38,9 @@ base::Result<NpyHeader> parse_npy_header(std::span<const std::uint8_t> bytes, co
   if (text.size() < 12 || !text.starts_with(kMagic)) return fail("not a .npy file");
   const bool long_header = bytes[6] >= 2;
   if (bytes[6] < 1 || bytes[6] > 3) return fail(fmt::format("unknown .npy version {}", bytes[6]));
-  const std::size_t length = long_header ? bytes[8] | bytes[9] << 8 | bytes[10] << 16 | std::size_t{bytes[11]} << 24
-                                         : bytes[8] | bytes[9] << 8;
+  const std::size_t length =
+      long_header ? bytes[8] | bytes[9] << 8 | bytes[10] << 16 | std::size_t{bytes[11]} << 24
+                  : bytes[8] | bytes[9] << 8;
   const std::size_t start = long_header ? 12 : 10;
   if (length > text.size() - start) return fail("the .npy header is truncated");
   const std::string_view header = text.substr(start, length);
@@ -45,13 +48,16 @@ base::Result<NpyHeader> parse_npy_header(std::span<const std::uint8_t> bytes, co
   NpyHeader array;
   const auto descr = dict_value(header, "descr");
   if (!descr || descr->size() < 5) return fail("the .npy header has no descr");
-  const auto found = std::find_if(std::begin(kDescriptors), std::end(kDescriptors), [&](const auto& row) {
-    const auto quoted = descr->substr(1, 3);
-    return quoted == row.second || (row.second[0] == '|' && quoted.substr(1) == row.second.substr(1));
-  });
+  const auto found =
+      std::find_if(std::begin(kDescriptors), std::end(kDescriptors), [&](const auto& row) {
+        const auto quoted = descr->substr(1, 3);
+        return quoted == row.second ||
+               (row.second[0] == '|' && quoted.substr(1) == row.second.substr(1));
+      });
   if (found == std::end(kDescriptors))
-    return fail(fmt::format("element type {} is not supported", descr->substr(0, 6)),
-                "save it as int8, uint8, int16, int32, int64, float16, float32 or bool, little-endian");
+    return fail(
+        fmt::format("element type {} is not supported", descr->substr(0, 6)),
+        "save it as int8, uint8, int16, int32, int64, float16, float32 or bool, little-endian");
   array.dtype = found->first;
   const auto order = dict_value(header, "fortran_order");
   if (!order || !order->starts_with("False"))
@@ -70,7 +76,8 @@ base::Result<NpyHeader> parse_npy_header(std::span<const std::uint8_t> bytes, co
     if (ec != std::errc() || array.shape.size() >= 8) return fail("the .npy shape is out of range");
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     array.shape.push_back(dim);
-    if (dim != 0 && count > (std::int64_t{1} << 40) / dim) return fail("the .npy shape is out of range");
+    if (dim != 0 && count > (std::int64_t{1} << 40) / dim)
+      return fail("the .npy shape is out of range");
     count *= dim;
   }
   array.start = start + length;
@@ -89,7 +96,8 @@ base::Result<NpyArray> parse_npy(std::span<const std::uint8_t> bytes, const std:
   return NpyArray{header.dtype, std::move(header.shape), {data.begin(), data.end()}};
 }
 
-std::vector<std::uint8_t> format_npy(DType dtype, const Shape& shape, std::span<const std::uint8_t> data) {
+std::vector<std::uint8_t> format_npy(DType dtype, const Shape& shape,
+                                     std::span<const std::uint8_t> data) {
   std::string dims;
   for (auto dim : shape) dims += fmt::format("{},{}", dim, shape.size() == 1 ? "" : " ");
   if (shape.size() > 1) dims.resize(dims.size() - 2);

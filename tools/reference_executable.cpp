@@ -21,7 +21,8 @@ std::string stored_as() {
     return fmt::format("IEEE float, {} bits", 8 * sizeof(T));
   } else {
     constexpr bool is_signed = std::is_signed_v<T> && !std::is_same_v<T, bool>;
-    return fmt::format("{}{}{}", is_signed ? "i" : "u", 8 * sizeof(T), std::is_enum_v<T> ? " (enumeration)" : "");
+    return fmt::format("{}{}{}", is_signed ? "i" : "u", 8 * sizeof(T),
+                       std::is_enum_v<T> ? " (enumeration)" : "");
   }
 }
 
@@ -50,9 +51,12 @@ std::string record(const char* title) {
 std::string executable_page() {
   std::string out = fmt::format(
       "# Executable format, version {}\n\n"
-      "Little-endian. A header (`DPTYEXE` and a zero byte, u32 version, u32 section count, u64 FNV-1a hash of\n"
-      "everything after it), a table of {} sections (u32 id, u32 zero, u64 offset, u64 bytes), then the sections, each\n"
-      "{}-byte aligned: general, tensors, operators, steps, programs, external regions, fallbacks,\n"
+      "Little-endian. A header (`DPTYEXE` and a zero byte, u32 version, u32 section count, u64 "
+      "FNV-1a hash of\n"
+      "everything after it), a table of {} sections (u32 id, u32 zero, u64 offset, u64 bytes), "
+      "then the sections, each\n"
+      "{}-byte aligned: general, tensors, operators, steps, programs, external regions, "
+      "fallbacks,\n"
       "constants. Records are their fields in order.\n",
       arch::kExecutableVersion, arch::kSectionCount, arch::kConstantAlign);
   out += record<arch::PlacedTensor>("Tensor");
@@ -61,12 +65,17 @@ std::string executable_page() {
   out += record<arch::Program>("Program");
   out += record<arch::ExternalRegion>("External region");
   out += fmt::format(
-      "\nRecord i is region {} + i, of at most {}. `written` is 1 for a graph output and 0 for a graph input, `memory` is 0 for\n"
-      "SRAM and 1 for DRAM, `align` a power of two up to {}. Regions bound for one run must not overlap.\n",
-      static_cast<int>(arch::Region::kExternal0), arch::kMaxExternalRegions, arch::kMaxExternalAlign);
+      "\nRecord i is region {} + i, of at most {}. `written` is 1 for a graph output and 0 for a "
+      "graph input, `memory` is 0 for\n"
+      "SRAM and 1 for DRAM, `align` a power of two up to {}. Regions bound for one run must not "
+      "overlap.\n",
+      static_cast<int>(arch::Region::kExternal0), arch::kMaxExternalRegions,
+      arch::kMaxExternalAlign);
   out +=
-      "\n## Fallbacks\n\nu32 count, then each u32 bytes and an executable file: none, or one for each program, in their order. A fallback\n"
-      "has the inputs and outputs of its program's step (names, types, shapes and quantisation in the same order), the\n"
+      "\n## Fallbacks\n\nu32 count, then each u32 bytes and an executable file: none, or one for "
+      "each program, in their order. A fallback\n"
+      "has the inputs and outputs of its program's step (names, types, shapes and quantisation in "
+      "the same order), the\n"
       "same numerics, and no programs, external regions or fallbacks.\n";
   out += record<arch::NpuConfig>("Target (in the general section)");
   return out;

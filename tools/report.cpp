@@ -17,7 +17,8 @@ double ns(std::uint64_t ps) { return static_cast<double>(ps) / 1000.0; }
 
 std::uint64_t cycles_of(std::uint64_t ps, std::uint64_t clock_khz) {
   // ps * kHz = 1e-9 cycles; 128 bits because hours of simulated time would overflow 64.
-  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ps) * clock_khz + 500'000'000) / 1'000'000'000);
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ps) * clock_khz + 500'000'000) /
+                                    1'000'000'000);
 }
 
 // What the operator waited for, in one word.
@@ -28,15 +29,16 @@ std::string bound_word(const soc::NpuOpRecord& r, const OpReport& op) {
   return name == "compute" && r.vec_cycles > r.mac_cycles ? "vector" : name;
 }
 
-// The step that a job of the DSP does: the runtime numbers jobs by steps. Null: none of this model's.
+// The step that a job of the DSP does: the runtime numbers jobs by steps. Null: none of this
+// model's.
 const arch::Step* step_of(const Simulation& s, const soc::DspJobRecord& job) {
   if (job.number >= s.executable.steps.size()) return nullptr;
   const arch::Step& step = s.executable.steps[job.number];
   return arch::engine_of(step) == arch::Engine::kDsp ? &step : nullptr;
 }
 
-// Every part of the ledger goes to an operator or to whoever else caused it. What host and DSP spend while they
-// compute an operator is that operator's.
+// Every part of the ledger goes to an operator or to whoever else caused it. What host and DSP
+// spend while they compute an operator is that operator's.
 void add_energy(const Simulation& s, const soc::SocConfig& config, Report& report) {
   struct Window {
     std::uint64_t from_ps, to_ps;
@@ -45,10 +47,12 @@ void add_energy(const Simulation& s, const soc::SocConfig& config, Report& repor
   std::map<std::string_view, std::vector<Window>> windows;  // by cause
   for (const auto& record : s.inference.steps) {
     const arch::Step& step = s.executable.steps[record.step];
-    if (step.kind == arch::StepKind::kHost) windows["host"].push_back({record.start_ps, record.end_ps, step.source_op});
+    if (step.kind == arch::StepKind::kHost)
+      windows["host"].push_back({record.start_ps, record.end_ps, step.source_op});
   }
   for (const soc::DspJobRecord& job : s.soc.dsp_jobs)
-    if (const arch::Step* step = step_of(s, job)) windows["dsp"].push_back({job.start_ps, job.end_ps, step->source_op});
+    if (const arch::Step* step = step_of(s, job))
+      windows["dsp"].push_back({job.start_ps, job.end_ps, step->source_op});
   const auto give = [&](std::uint32_t op, const soc::EnergyPart& part, double nj) {
     report.ops[op].energy_nj += nj;
     report.ops[op].energy_by_component_nj[part.component] += nj;
@@ -56,7 +60,8 @@ void add_energy(const Simulation& s, const soc::SocConfig& config, Report& repor
   };
   soc::each_energy_part(config, s.soc, [&](const soc::EnergyPart& part) {
     report.power.inference_nj += soc::energy_within(part, s.inference.start_ps, s.inference.end_ps);
-    if (part.op >= 0 && part.op < static_cast<std::int64_t>(report.ops.size())) return give(static_cast<std::uint32_t>(part.op), part, part.nj);
+    if (part.op >= 0 && part.op < static_cast<std::int64_t>(report.ops.size()))
+      return give(static_cast<std::uint32_t>(part.op), part, part.nj);
     double left = part.nj;
     if (const auto of = windows.find(part.cause); of != windows.end())
       for (const Window& w : of->second) {
@@ -68,7 +73,8 @@ void add_energy(const Simulation& s, const soc::SocConfig& config, Report& repor
   double causes = 0;
   for (const auto& [cause, nj] : report.energy_by_cause_nj) causes += nj;
   if (std::abs(causes - report.total_energy_nj) > 1e-9 * (1 + report.total_energy_nj))
-    report.imbalances.push_back(fmt::format("energy: {} nJ by component, {} nJ by cause", report.total_energy_nj, causes));
+    report.imbalances.push_back(
+        fmt::format("energy: {} nJ by component, {} nJ by cause", report.total_energy_nj, causes));
 }
 
 void add_power(const Simulation& s, const soc::SocConfig& config, Report& report) {
@@ -85,10 +91,12 @@ void add_power(const Simulation& s, const soc::SocConfig& config, Report& report
   double binned = 0;
   for (std::size_t i = 0; i < trace.intervals(); ++i) binned += trace.total_nj(i);
   if (std::abs(binned - report.total_energy_nj) > 1e-9 * (1 + report.total_energy_nj))
-    report.imbalances.push_back(fmt::format("energy: {} nJ by component, {} nJ over time", report.total_energy_nj, binned));
+    report.imbalances.push_back(
+        fmt::format("energy: {} nJ by component, {} nJ over time", report.total_energy_nj, binned));
 }
 
-// Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's tag.
+// Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's
+// tag.
 void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) {
   const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
   std::map<std::uint32_t, soc::NpuOpRecord> by_tag;
@@ -121,7 +129,8 @@ void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) 
   }
   for (const auto& [tag, r] : by_tag) {
     if (tag >= report.ops.size()) {
-      report.imbalances.push_back(fmt::format("NPU instructions carry tag {}, which no operator has", tag));
+      report.imbalances.push_back(
+          fmt::format("NPU instructions carry tag {}, which no operator has", tag));
       continue;
     }
     OpReport& op = report.ops[tag];
@@ -129,7 +138,9 @@ void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) 
     op.latency_ns = ns(r.last_end_ps - r.first_start_ps);
     op.cycles = cycles_of(r.last_end_ps - r.first_start_ps, s.soc.npu_clock_khz);
     op.own_cycles = cycles_of(r.own_ps, s.soc.npu_clock_khz);
-    op.mac_utilisation = op.own_cycles ? static_cast<double>(r.macs) / (static_cast<double>(op.own_cycles) * peak) : 0;
+    op.mac_utilisation =
+        op.own_cycles ? static_cast<double>(r.macs) / (static_cast<double>(op.own_cycles) * peak)
+                      : 0;
     op.load_bytes = r.load_bytes;
     op.store_bytes = r.store_bytes;
     op.weight_bytes = r.weight_bytes;
@@ -137,17 +148,20 @@ void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) 
     op.bounds = bounds_of(r, rates);
     op.bound = bound_word(r, op);
     report.bounds += op.bounds;
-    const std::uint64_t dram_weights = std::min(r.dram_load_bytes, r.weight_bytes);  // weights always come from DRAM
+    const std::uint64_t dram_weights =
+        std::min(r.dram_load_bytes, r.weight_bytes);  // weights always come from DRAM
     report.dram_weight_bytes += dram_weights;
     report.dram_map_bytes += r.dram_load_bytes - dram_weights + r.dram_store_bytes;
     report.npu_macs += r.macs;
     if (r.macs != op.macs && !s.failure)
-      report.imbalances.push_back(fmt::format("{} '{}': the graph has {} MACs, the NPU did {}", op.kind, op.name,
-                                              op.macs, r.macs));
+      report.imbalances.push_back(fmt::format("{} '{}': the graph has {} MACs, the NPU did {}",
+                                              op.kind, op.name, op.macs, r.macs));
   }
   for (const auto& op : report.ops)
-    if (op.engine == "npu" && op.macs > 0 && op.bound.empty() && !s.failure && s.inference.degraded.empty())
-      report.imbalances.push_back(fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
+    if (op.engine == "npu" && op.macs > 0 && op.bound.empty() && !s.failure &&
+        s.inference.degraded.empty())
+      report.imbalances.push_back(
+          fmt::format("{} '{}': placed on the NPU, which did nothing", op.kind, op.name));
 }
 
 // All attempts at an operator; its latency is from the first one's start.
@@ -159,10 +173,12 @@ void add_dsp_ops(const Simulation& s, Report& report) {
     OpReport& op = report.ops[step->source_op];
     if (!op.dsp) op.dsp.emplace(), op.start_ns = ns(job.start_ps - s.inference.start_ps);
     ++op.dsp->jobs, op.dsp->cycles += job.cycles;
-    op.dsp->program_cycles += job.programs.cycles, op.dsp->stall_cycles += job.programs.cycles - job.programs.packets;
+    op.dsp->program_cycles += job.programs.cycles,
+        op.dsp->stall_cycles += job.programs.cycles - job.programs.packets;
     op.latency_ns = ns(job.end_ps - s.inference.start_ps) - op.start_ns;
     op.own_cycles = op.dsp->cycles;
-    op.cycles = static_cast<std::uint64_t>(std::llround(op.latency_ns * report.target.dsp_clock_mhz / 1000));
+    op.cycles = static_cast<std::uint64_t>(
+        std::llround(op.latency_ns * report.target.dsp_clock_mhz / 1000));
     op.load_bytes += job.loaded_bytes, op.store_bytes += job.stored_bytes;
     op.bound = 2 * op.dsp->program_cycles >= op.dsp->cycles ? kDspProgramBound : kDspTransferBound;
   }
@@ -173,7 +189,8 @@ void add_host_ops(const Simulation& s, Report& report) {
   for (const auto& record : s.inference.steps) {
     const arch::Step& step = s.executable.steps[record.step];
     if (step.kind != arch::StepKind::kHost) continue;
-    const bool off_dsp = std::ranges::find(s.inference.off_dsp, record.step) != s.inference.off_dsp.end();
+    const bool off_dsp =
+        std::ranges::find(s.inference.off_dsp, record.step) != s.inference.off_dsp.end();
     if (arch::engine_of(step) == arch::Engine::kDsp && !off_dsp) continue;
     OpReport& op = report.ops[step.source_op];
     op.load_bytes = op.store_bytes = 0;
@@ -183,8 +200,10 @@ void add_host_ops(const Simulation& s, Report& report) {
     op.own_cycles = op.cycles;
     op.bound = kHostBound;
     for (auto t : step.inputs)
-      if (t != arch::kNoTensor) op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
-    for (auto t : step.outputs) op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
+      if (t != arch::kNoTensor)
+        op.load_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
+    for (auto t : step.outputs)
+      op.store_bytes += static_cast<std::uint64_t>(s.executable.tensors[t].desc.bytes());
   }
 }
 
@@ -203,9 +222,11 @@ void check_times(const Simulation& s, Report& report) {
     std::uint64_t shares = 0;
     for (const auto& op : job.ops) shares += op.own_ps;
     if (!job.ops.empty() && shares != job.end_ps - job.start_ps)
-      complain(fmt::format("the operators' shares of an NPU job add up to {} ps of {}", shares, job.end_ps - job.start_ps));
+      complain(fmt::format("the operators' shares of an NPU job add up to {} ps of {}", shares,
+                           job.end_ps - job.start_ps));
     for (const auto& op : job.ops)
-      if (op.first_start_ps < job.start_ps || op.last_end_ps > job.end_ps || op.last_end_ps < op.first_start_ps)
+      if (op.first_start_ps < job.start_ps || op.last_end_ps > job.end_ps ||
+          op.last_end_ps < op.first_start_ps)
         complain(fmt::format("NPU operator {} lies outside its job", op.tag));
   }
 }
@@ -232,9 +253,12 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   constexpr const char* kEngines[] = {"auto", "npu", "cpu"};
   report.engine = kEngines[static_cast<int>(options.engine)];
   report.timing_only = options.timing_only;
-  report.target = {options.soc.npu.clock_mhz, options.soc.host.clock_mhz, options.soc.dsp.present ? options.soc.dsp.clock_mhz : 0,
+  report.target = {options.soc.npu.clock_mhz,
+                   options.soc.host.clock_mhz,
+                   options.soc.dsp.present ? options.soc.dsp.clock_mhz : 0,
                    memory_rates(options.soc),
-                   static_cast<std::uint64_t>(s.executable.target.mac.per_cycle()), static_cast<std::uint64_t>(options.soc.sram.bytes),
+                   static_cast<std::uint64_t>(s.executable.target.mac.per_cycle()),
+                   static_cast<std::uint64_t>(options.soc.sram.bytes),
                    s.executable.fast_arena_bytes};
   report.latency_ns = ns(s.inference.end_ps - s.inference.start_ps);
   report.total_ns = ns(s.soc.end_ps);
@@ -244,13 +268,16 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
     const auto& device = options.soc.dram.device;
     const soc::dram::Counters& k = s.soc.dram;
     report.dram_device = device.name;
-    report.dram_utilisation = k.end > 0 ? static_cast<double>(k.reads + k.writes) * device.burst_ck / static_cast<double>(k.end) : 0;
+    report.dram_utilisation = k.end > 0 ? static_cast<double>(k.reads + k.writes) *
+                                              device.burst_ck / static_cast<double>(k.end)
+                                        : 0;
   }
   report.energy_nj = s.soc.energy_nj;
   for (const auto& [component, nj] : report.energy_nj) report.total_energy_nj += nj;
   for (const auto& [row, nj] : s.soc.energy_by_row_nj) {
     const auto it = options.soc.energy_sources.find(row);
-    soc::RowSource from{"derived", "the DRAM model's currents", ""};  // that model books its joules without the table
+    soc::RowSource from{"derived", "the DRAM model's currents",
+                        ""};  // that model books its joules without the table
     if (it != options.soc.energy_sources.end()) from = it->second;
     report.energy_by_basis_nj[from.basis] += nj;
     report.energy_rows.push_back({row, from.basis, from.source, nj});
@@ -294,13 +321,15 @@ Report make_report(const Simulation& s, const SimulateOptions& options) {
   if (!s.soc.npu_jobs.empty()) {
     for (const auto& job : s.soc.npu_jobs) {
       report.npu_busy_cycles += job.cycles;
-      report.bounds.dram += static_cast<double>(job.command_bytes) / memory_rates(options.soc).dram;  // commands lie beside the weights
+      report.bounds.dram += static_cast<double>(job.command_bytes) /
+                            memory_rates(options.soc).dram;  // commands lie beside the weights
     }
-    report.npu_cycles =
-        cycles_of(s.soc.npu_jobs.back().end_ps - s.soc.npu_jobs.front().start_ps, s.soc.npu_clock_khz);
+    report.npu_cycles = cycles_of(s.soc.npu_jobs.back().end_ps - s.soc.npu_jobs.front().start_ps,
+                                  s.soc.npu_clock_khz);
     const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
     if (report.npu_cycles)
-      report.mac_utilisation = static_cast<double>(report.npu_macs) / (static_cast<double>(report.npu_cycles) * peak);
+      report.mac_utilisation =
+          static_cast<double>(report.npu_macs) / (static_cast<double>(report.npu_cycles) * peak);
   }
   return report;
 }

@@ -1,4 +1,5 @@
-// SystemVerilog headers written from the tables of arch/: what rtl/include holds. A test regenerates and compares.
+// SystemVerilog headers written from the tables of arch/: what rtl/include holds. A test
+// regenerates and compares.
 #pragma once
 
 #include <map>

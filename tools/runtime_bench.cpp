@@ -33,19 +33,26 @@ struct Run {
 class Stream {
  public:
   Stream(Device& device, Session& session, SensorRing& ring, Movement movement, Run& run)
-      : device_(device), session_(session), ring_(ring), movement_(movement), run_(run), fences_(session.frames()) {}
+      : device_(device),
+        session_(session),
+        ring_(ring),
+        movement_(movement),
+        run_(run),
+        fences_(session.frames()) {}
 
   base::Status go(std::uint64_t frames) {
     std::uint64_t begun = 0, done = 0;
     while (done < frames) {
-      while (begun < frames && begun - done < session_.frames() && can_begin(begun)) DEPUTY_TRY(begin(begun++));
+      while (begun < frames && begun - done < session_.frames() && can_begin(begun))
+        DEPUTY_TRY(begin(begun++));
       if (begun == done) {
         DEPUTY_TRY(device_.wait(ring_.ready(begun), kForever));
         continue;
       }
       // Whichever comes first: the oldest result, or a frame for a place that is free.
       const bool free = begun < frames && begun - done < session_.frames();
-      DEPUTY_TRY(device_.wait_until([&] { return !fence(done).pending() || (free && can_begin(begun)); }, kForever));
+      DEPUTY_TRY(device_.wait_until(
+          [&] { return !fence(done).pending() || (free && can_begin(begun)); }, kForever));
       if (!fence(done).pending()) DEPUTY_TRY(end(done++));
     }
     return {};
@@ -86,7 +93,8 @@ class Stream {
     DEPUTY_ASSIGN(const auto bytes, buffer.map(host_runtime::Access::kReadWrite));
     if (device_.port().functional())
       for (std::uint8_t& b : bytes) b ^= kOffsetBinary;
-    const MemoryTouch touches[] = {{buffer.address(), bytes.size(), false}, {buffer.address(), bytes.size(), true}};
+    const MemoryTouch touches[] = {{buffer.address(), bytes.size(), false},
+                                   {buffer.address(), bytes.size(), true}};
     device_.port().charge(CpuKernel::kCopy, bytes.size(), touches);
     buffer.unmap();
     return {};
@@ -99,7 +107,8 @@ class Stream {
       DEPUTY_ASSIGN(output, frame(n).output(0).read());
     } else {
       DEPUTY_ASSIGN(const auto bytes, frame(n).output(0).map(host_runtime::Access::kRead));
-      output.assign(bytes.begin(), bytes.end());  // for comparison; the program reads it where it is
+      output.assign(bytes.begin(),
+                    bytes.end());  // for comparison; the program reads it where it is
       ring_.release(n);
     }
     run_.done_ps.push_back(device_.port().now_ps());
@@ -115,21 +124,27 @@ class Stream {
   std::vector<Fence> fences_;
 };
 
-base::Result<Run> run(const PreparedCase& prepared, bool async, Movement movement, std::uint32_t period_ns, bool timing_only,
-                      int frames) {
+base::Result<Run> run(const PreparedCase& prepared, bool async, Movement movement,
+                      std::uint32_t period_ns, bool timing_only, int frames) {
   Run out;
-  soc::Platform platform(prepared.what.options.soc, {.timing_only = timing_only, .sensor_frames = prepared.scene});
+  soc::Platform platform(prepared.what.options.soc,
+                         {.timing_only = timing_only, .sensor_frames = prepared.scene});
   DEPUTY_ASSIGN(out.record, platform.run([&](HwPort& port) -> base::Status {
     // A network that waits for a frame is no hung engine: look less often than frames come.
     Device device(port, {.watchdog_ps = 10'000'000'000 + 2000 * std::uint64_t{period_ns},
                          .board = board_times(prepared.what.options.soc, false)});
-    DEPUTY_ASSIGN(auto session, Session::load(device, prepared.file, prepared.what.name,
-                                              {.context = nullptr, .frames = async ? kInFlight : 1}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, prepared.file, prepared.what.name,
+                                {.context = nullptr, .frames = async ? kInFlight : 1}));
     if (frames == 0) return {};
-    DEPUTY_ASSIGN(auto ring, SensorRing::start(device, {.kind = session->input_requirements(0).kind, .frames = kRing,
-                                                        .frame_bytes = prepared.frame_bytes, .period_ns = period_ns,
-                                                        .twos_complement = movement == Movement::kZeroCopy}));
-    DEPUTY_TRY(Stream(device, *session, *ring, movement, out).go(static_cast<std::uint64_t>(frames)));
+    DEPUTY_ASSIGN(auto ring,
+                  SensorRing::start(device, {.kind = session->input_requirements(0).kind,
+                                             .frames = kRing,
+                                             .frame_bytes = prepared.frame_bytes,
+                                             .period_ns = period_ns,
+                                             .twos_complement = movement == Movement::kZeroCopy}));
+    DEPUTY_TRY(
+        Stream(device, *session, *ring, movement, out).go(static_cast<std::uint64_t>(frames)));
     out.copied = device.space().copied_bytes;
     out.dropped = ring->dropped();
     return {};
@@ -171,10 +186,12 @@ base::Result<PreparedCase> prepare(const StreamCase& what) {
   out.what = what;
   out.what.options.io = what.io;
   out.what.options.engine = delegate::EnginePolicy::kNpu;
-  DEPUTY_ASSIGN(const auto executable, compile_graph(what.graph, out.what.options, nullptr, nullptr));
+  DEPUTY_ASSIGN(const auto executable,
+                compile_graph(what.graph, out.what.options, nullptr, nullptr));
   out.file = arch::write_executable(executable);
   if (executable.inputs.size() != 1 || executable.outputs.size() != 1)
-    return base::Error{base::ErrorKind::kUnsupported, what.name, "the bench streams networks of one input and one output", ""};
+    return base::Error{base::ErrorKind::kUnsupported, what.name,
+                       "the bench streams networks of one input and one output", ""};
   for (const auto& step : executable.steps) out.host_steps += step.kind == arch::StepKind::kHost;
   const arch::TensorDesc& input = executable.tensors[executable.inputs[0]].desc;
   out.frame_bytes = static_cast<std::uint32_t>(input.bytes());
@@ -190,23 +207,28 @@ base::Result<StreamRow> run_stream(const PreparedCase& prepared, bool async, Mov
   row.name = prepared.what.name, row.async = async, row.movement = movement;
   const int frames = prepared.what.frames;
 
-  DEPUTY_ASSIGN(const Run paced, run(prepared, async, movement, prepared.what.period_ns, true, frames));
+  DEPUTY_ASSIGN(const Run paced,
+                run(prepared, async, movement, prepared.what.period_ns, true, frames));
   std::vector<double> latencies;
   for (std::size_t i = 0; i < paced.done_ps.size(); ++i)
-    latencies.push_back(static_cast<double>(paced.done_ps[i] - paced.record.sensor_ready_ps[i]) / 1e6);
+    latencies.push_back(static_cast<double>(paced.done_ps[i] - paced.record.sensor_ready_ps[i]) /
+                        1e6);
   row.p50_us = percentile(latencies, 0.5), row.p99_us = percentile(latencies, 0.99);
   row.dropped = paced.dropped;
   row.dynamic_uj = (dynamic_uj(paced.record) - prepared.idle_dynamic_uj) / frames;
-  const double static_uw = static_uj(paced.record) / static_cast<double>(paced.record.end_ps) * 1e12;  // uJ/s
+  const double static_uw =
+      static_uj(paced.record) / static_cast<double>(paced.record.end_ps) * 1e12;  // uJ/s
   row.total_uj = row.dynamic_uj + static_uw * prepared.what.period_ns * 1e-9;
 
-  DEPUTY_ASSIGN(Run fast, run(prepared, async, movement, 0, prepared.what.options.timing_only, frames));
+  DEPUTY_ASSIGN(Run fast,
+                run(prepared, async, movement, 0, prepared.what.options.timing_only, frames));
   row.copied_per_frame = fast.copied / static_cast<std::uint64_t>(frames);
   row.outputs = std::move(fast.outputs);
   // The pipeline is full from here on.
   const std::size_t warm = std::min<std::size_t>(kInFlight, fast.done_ps.size() / 2) - 1;
   const std::uint64_t from = fast.done_ps[warm], to = fast.done_ps.back();
-  const double span = static_cast<double>(to - from), counted = static_cast<double>(fast.done_ps.size() - 1 - warm);
+  const double span = static_cast<double>(to - from),
+               counted = static_cast<double>(fast.done_ps.size() - 1 - warm);
   row.frames_per_s = counted / span * 1e12;
   row.cpu_busy = soc::busy_within(fast.record.busy.at("host"), from, to) / span;
   row.npu_busy = soc::busy_within(fast.record.busy.at("npu"), from, to) / span;

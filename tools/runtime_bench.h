@@ -1,4 +1,5 @@
-// What the ways of running frames cost: synchronous or in flight, the frame copied, mapped or left where the sensor put it.
+// What the ways of running frames cost: synchronous or in flight, the frame copied, mapped or left
+// where the sensor put it.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,10 @@ struct StreamRow {
   std::uint64_t dropped = 0;
   // With a sensor as fast as buffers become free, between the warm-up's end and the last result.
   double frames_per_s = 0, cpu_busy = 0, npu_busy = 0, dma_busy = 0;
-  double busiest_fps = 0;             ///< what the busiest engine could do if it never paused
+  double busiest_fps = 0;  ///< what the busiest engine could do if it never paused
   std::uint64_t copied_per_frame = 0;
-  std::vector<std::vector<std::uint8_t>> outputs;  ///< of each frame of that run; empty when only time was simulated
+  std::vector<std::vector<std::uint8_t>>
+      outputs;  ///< of each frame of that run; empty when only time was simulated
 };
 
 /// A case with its executable.

@@ -23,7 +23,8 @@ base::Result<delegate::Graph> load_model(const std::string& path, const api::Bin
 namespace {
 
 // The shapes of .npy files for the model's inputs, in its order.
-base::Result<api::Bindings> bound_by(const std::vector<std::string>& files, std::span<const std::uint8_t> bytes, api::Bindings bindings) {
+base::Result<api::Bindings> bound_by(const std::vector<std::string>& files,
+                                     std::span<const std::uint8_t> bytes, api::Bindings bindings) {
   std::vector<std::string> names;
   delegate::onnx_operators_of(bytes, &names);
   for (std::size_t i = 0; i < std::min(files.size(), names.size()); ++i) {
@@ -37,11 +38,13 @@ base::Result<api::Bindings> bound_by(const std::vector<std::string>& files, std:
 
 }  // namespace
 
-base::Result<ModelFile> load_model_file(const std::string& path, const api::Bindings& bindings, const std::vector<std::string>& inputs) {
+base::Result<ModelFile> load_model_file(const std::string& path, const api::Bindings& bindings,
+                                        const std::vector<std::string>& inputs) {
   ModelFile out;
   DEPUTY_ASSIGN(out.bytes, read_file(path));
   auto graph = parse_model(out.bytes, path, bindings);
-  if (!graph.ok() && graph.error().kind == base::ErrorKind::kInput && !inputs.empty() && path.ends_with(".onnx")) {
+  if (!graph.ok() && graph.error().kind == base::ErrorKind::kInput && !inputs.empty() &&
+      path.ends_with(".onnx")) {
     DEPUTY_ASSIGN(const auto more, bound_by(inputs, out.bytes, bindings));
     graph = parse_model(out.bytes, path, more);
   }
@@ -50,15 +53,23 @@ base::Result<ModelFile> load_model_file(const std::string& path, const api::Bind
   if (!path.ends_with(".onnx")) return out;
   // The cache knows a model by these bytes: what else the graph was made of belongs to them.
   for (const delegate::TensorId id : out.graph.inputs)
-    for (const std::int32_t dim : out.graph.tensor(id).desc.shape) out.bytes.push_back(static_cast<std::uint8_t>(dim)), out.bytes.push_back(static_cast<std::uint8_t>(dim >> 8)), out.bytes.push_back(static_cast<std::uint8_t>(dim >> 16)), out.bytes.push_back(static_cast<std::uint8_t>(dim >> 24));
-  for (const delegate::Tensor& tensor : out.graph.tensors) out.bytes.insert(out.bytes.end(), tensor.data.begin(), tensor.data.end());
+    for (const std::int32_t dim : out.graph.tensor(id).desc.shape)
+      out.bytes.push_back(static_cast<std::uint8_t>(dim)),
+          out.bytes.push_back(static_cast<std::uint8_t>(dim >> 8)),
+          out.bytes.push_back(static_cast<std::uint8_t>(dim >> 16)),
+          out.bytes.push_back(static_cast<std::uint8_t>(dim >> 24));
+  for (const delegate::Tensor& tensor : out.graph.tensors)
+    out.bytes.insert(out.bytes.end(), tensor.data.begin(), tensor.data.end());
   return out;
 }
 
-base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes, const std::string& path, const api::Bindings& bindings) {
+base::Result<delegate::Graph> parse_model(std::span<const std::uint8_t> bytes,
+                                          const std::string& path, const api::Bindings& bindings) {
   const std::filesystem::path file(path);
   std::vector<std::string> notes;
-  auto graph = api::import_model(bytes, file.filename().string(), file.has_parent_path() ? file.parent_path().string() : ".", bindings, &notes);
+  auto graph = api::import_model(bytes, file.filename().string(),
+                                 file.has_parent_path() ? file.parent_path().string() : ".",
+                                 bindings, &notes);
   for (const std::string& note : notes) fmt::print(stderr, "deputy: note: {}\n", note);
   return graph;
 }
@@ -82,22 +93,27 @@ host_runtime::BoardTimes board_times(const soc::SocConfig& soc, bool isolation) 
   host_runtime::BoardTimes out;
   out.host = soc.host;
   if (soc.power.host.gating)  // it takes interrupts that much later
-    out.host.interrupt_entry += static_cast<std::int32_t>(soc.power.host.wake_us * soc.host.clock_mhz) + 1;
+    out.host.interrupt_entry +=
+        static_cast<std::int32_t>(soc.power.host.wake_us * soc.host.clock_mhz) + 1;
   const auto longest = isolation ? soc::longest_translated_ps(soc) : soc::longest_chunk_ps(soc);
   // By priority others may go first without end; then the runtime's own assumption holds.
   if (longest) out.transaction_ps = *longest;
   return out;
 }
 
-base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options) { return soc_identity(options.soc); }
+base::Result<api::DeviceIdentity> device_identity(const SimulateOptions& options) {
+  return soc_identity(options.soc);
+}
 
-base::Result<arch::Executable> compile_graph(const delegate::Graph& graph, const SimulateOptions& options,
-                                             Provenance* provenance, delegate::CompileTrace* trace) {
+base::Result<arch::Executable> compile_graph(const delegate::Graph& graph,
+                                             const SimulateOptions& options, Provenance* provenance,
+                                             delegate::CompileTrace* trace) {
   delegate::CompileOptions compile = compile_options(options);
   compile.trace = trace;
   DEPUTY_ASSIGN(const auto device, device_identity(options));
   std::vector<api::AppliedQuirk> applied;
-  DEPUTY_ASSIGN(auto executable, api::compile_graph({graph, compile, device, options.quirks}, &applied));
+  DEPUTY_ASSIGN(auto executable,
+                api::compile_graph({graph, compile, device, options.quirks}, &applied));
   if (provenance) provenance->quirk_files = options.quirks, provenance->quirks = std::move(applied);
   return executable;
 }
@@ -106,12 +122,14 @@ base::Result<CompiledModel> compile_model(const ModelFile& model, const Simulate
                                           const std::vector<Shape>& shapes) {
   DEPUTY_ASSIGN(const auto device, device_identity(options));
   const api::CompiledCache cache(options.cache, options.cache_limit);
-  DEPUTY_ASSIGN(auto made, api::compile_model({model.graph, compile_options(options), device, options.quirks}, model.bytes,
-                                              shapes, options.cache.empty() ? nullptr : &cache));
+  DEPUTY_ASSIGN(auto made,
+                api::compile_model({model.graph, compile_options(options), device, options.quirks},
+                                   model.bytes, shapes, options.cache.empty() ? nullptr : &cache));
   CompiledModel out;
   out.bytes = std::move(made.bytes);
   out.provenance = {std::move(made.cache), options.quirks, std::move(made.quirks), {}};
-  if (!out.provenance.cache.text.empty()) fmt::print(stderr, "deputy: note: {}\n", out.provenance.cache.text);
+  if (!out.provenance.cache.text.empty())
+    fmt::print(stderr, "deputy: note: {}\n", out.provenance.cache.text);
   return out;
 }
 
@@ -121,17 +139,19 @@ base::Status check_strict(const arch::Executable& executable) {
   for (std::size_t i = 0; i < executable.ops.size(); ++i) {
     const arch::SourceOp& op = executable.ops[i];
     if (arch::engine_of(executable, i) == arch::Engine::kCpu)
-      return base::Error{base::ErrorKind::kUnsupported, fmt::format("{} '{}'", executable.op_word(i), op.name),
+      return base::Error{base::ErrorKind::kUnsupported,
+                         fmt::format("{} '{}'", executable.op_word(i), op.name),
                          "runs on the CPU: " + op.reason, "drop --strict to allow that"};
   }
   return {};
 }
 
-base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, const std::string& name,
-                         const SimulateOptions& options, const std::vector<std::vector<std::uint8_t>>& inputs,
-                         Simulation& out) {
+base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file,
+                         const std::string& name, const SimulateOptions& options,
+                         const std::vector<std::vector<std::uint8_t>>& inputs, Simulation& out) {
   host_runtime::DeviceOptions with;
-  with.recovery = options.recovery, with.board = board_times(options.soc, false), with.dsp = options.soc.dsp.present;
+  with.recovery = options.recovery, with.board = board_times(options.soc, false),
+  with.dsp = options.soc.dsp.present;
   host_runtime::Device device(port, with);
   DEPUTY_ASSIGN(auto session, host_runtime::Session::load(device, file, name));
   const auto wall = std::chrono::steady_clock::now();
@@ -149,7 +169,9 @@ base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, co
   if (!options.all_tensors) return {};
   const auto& tensors = session->executable().tensors;
   for (std::uint32_t t = 0; t < tensors.size(); ++t) {
-    if (tensors[t].constant || tensors[t].placement == arch::Placement::kNone || tensors[t].source_index < 0) continue;
+    if (tensors[t].constant || tensors[t].placement == arch::Placement::kNone ||
+        tensors[t].source_index < 0)
+      continue;
     DEPUTY_ASSIGN(auto bytes, session->read_tensor(t));
     out.tensors[t] = std::move(bytes);
   }
@@ -158,7 +180,8 @@ base::Status run_session(HwPort& port, const std::vector<std::uint8_t>& file, co
 
 }  // namespace
 
-base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& file, const std::string& name,
+base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& file,
+                                             const std::string& name,
                                              const SimulateOptions& options,
                                              const std::vector<std::vector<std::uint8_t>>& inputs) {
   Simulation out;
@@ -167,8 +190,12 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
   if (options.strict) DEPUTY_TRY(check_strict(out.executable));
   soc::RunOutcome outcome;
   {
-    soc::Platform platform(options.soc, {.timing_only = options.timing_only, .seed = options.seed, .faults = options.faults, .trace = options.trace});
-    outcome = platform.run_to_end([&](HwPort& port) { return run_session(port, file, name, options, inputs, out); });
+    soc::Platform platform(options.soc, {.timing_only = options.timing_only,
+                                         .seed = options.seed,
+                                         .faults = options.faults,
+                                         .trace = options.trace});
+    outcome = platform.run_to_end(
+        [&](HwPort& port) { return run_session(port, file, name, options, inputs, out); });
   }
   out.soc = std::move(outcome.record);
   if (!outcome.status.ok()) {
@@ -177,9 +204,11 @@ base::Result<Simulation> simulate_executable(const std::vector<std::uint8_t>& fi
     return out;
   }
   if (options.frames > 0) {
-    DEPUTY_ASSIGN(out.frames, run_frames(options.soc, file, name, inputs, options.frames, options.timing_only, options.arrivals));
+    DEPUTY_ASSIGN(out.frames, run_frames(options.soc, file, name, inputs, options.frames,
+                                         options.timing_only, options.arrivals));
     if (out.frames->outputs != out.outputs)
-      return base::Error{base::ErrorKind::kMismatch, name, "frames in flight compute other outputs than one alone",
+      return base::Error{base::ErrorKind::kMismatch, name,
+                         "frames in flight compute other outputs than one alone",
                          "this is a defect; please report it"};
   }
   return out;
@@ -189,7 +218,8 @@ base::Result<Simulation> simulate(const delegate::Graph& graph, const SimulateOp
                                   const std::vector<std::vector<std::uint8_t>>& inputs) {
   Provenance provenance;
   DEPUTY_ASSIGN(auto executable, compile_graph(graph, options, &provenance, nullptr));
-  DEPUTY_ASSIGN(auto out, simulate_executable(arch::write_executable(executable), graph.name, options, inputs));
+  DEPUTY_ASSIGN(auto out, simulate_executable(arch::write_executable(executable), graph.name,
+                                              options, inputs));
   out.provenance = std::move(provenance);
   return out;
 }

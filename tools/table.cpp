@@ -14,10 +14,12 @@
 namespace deputy::tools {
 namespace {
 
-// Terminal columns of UTF-8 text: continuation bytes take none. Enough for the Latin text printed here.
+// Terminal columns of UTF-8 text: continuation bytes take none. Enough for the Latin text printed
+// here.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 std::string scaled(double value, double step, const std::array<std::string_view, 5>& units) {
@@ -65,7 +67,8 @@ std::string Table::text() const {
   line(rule);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     std::vector<std::string> cells = rows_[r];
-    for (std::size_t c = 0; r > 0 && c < blank_ && rows_[r][c] == rows_[r - 1][c]; ++c) cells[c].clear();
+    for (std::size_t c = 0; r > 0 && c < blank_ && rows_[r][c] == rows_[r - 1][c]; ++c)
+      cells[c].clear();
     line(cells);
   }
   return out;
@@ -80,8 +83,12 @@ std::string Table::json(const std::string& format) const {
   return json_text(format, {{"rows", rows}});
 }
 
-std::string human_bytes(double bytes) { return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
-std::string percent(double part, double whole) { return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-"; }
+std::string human_bytes(double bytes) {
+  return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+}
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
+}
 std::string human_count(double count) {
   std::string text = scaled(count, 1000, {"", "k", "M", "G", "T"});
   if (text.ends_with(' ')) text.pop_back();

@@ -12,10 +12,14 @@ namespace deputy::tools {
 
 const char* verdict_text(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kMet: return "met";
-    case Verdict::kNotMet: return "not met";
-    case Verdict::kInformation: return "information";
-    case Verdict::kNotRun: return "not run";
+    case Verdict::kMet:
+      return "met";
+    case Verdict::kNotMet:
+      return "not met";
+    case Verdict::kInformation:
+      return "information";
+    case Verdict::kNotRun:
+      return "not run";
   }
   return "";
 }
@@ -24,14 +28,16 @@ Verdict ValidationRow::verdict() const {
   if (!run) return Verdict::kNotRun;
   if (!anchor.has_bound()) return Verdict::kInformation;
   // The slack is for the last bit of the division.
-  const bool met = anchor.within > 0 ? std::abs(error()) <= anchor.within * (1 + 1e-9) : ours >= anchor.from && ours <= anchor.to;
+  const bool met = anchor.within > 0 ? std::abs(error()) <= anchor.within * (1 + 1e-9)
+                                     : ours >= anchor.from && ours <= anchor.to;
   return met ? Verdict::kMet : Verdict::kNotMet;
 }
 
 base::Result<std::vector<std::string>> anchor_files() {
   DEPUTY_ASSIGN(auto config, base::Config::from_file(anchor_path("index.yaml")));
   std::vector<std::string> out;
-  for (int i = 0; const auto* entry = config.find(fmt::format("files.{}", i)); ++i) out.push_back(entry->value);
+  for (int i = 0; const auto* entry = config.find(fmt::format("files.{}", i)); ++i)
+    out.push_back(entry->value);
   DEPUTY_TRY(config.finish());
   return out;
 }
@@ -47,7 +53,9 @@ base::Result<std::vector<ValidationSection>> sections_of(const std::vector<std::
     ValidationSection section{anchors.title, anchors.source, {}};
     for (AnchorRow& anchor : anchors.rows) {
       if (!ids.insert(anchor.id).second)
-        return base::Error{base::ErrorKind::kConfig, file, fmt::format("row '{}' is there twice", anchor.id), "give each row an id of its own"};
+        return base::Error{base::ErrorKind::kConfig, file,
+                           fmt::format("row '{}' is there twice", anchor.id),
+                           "give each row an id of its own"};
       DEPUTY_ASSIGN(const Measure* measure, find_measure(anchor));
       ValidationRow row;
       row.unit = measure->unit;
@@ -62,7 +70,9 @@ base::Result<std::vector<ValidationSection>> sections_of(const std::vector<std::
 
 }  // namespace
 
-base::Result<std::vector<ValidationSection>> validate(const ValidateOptions& options, void (*show)(void*, const std::string&), void* user) {
+base::Result<std::vector<ValidationSection>> validate(const ValidateOptions& options,
+                                                      void (*show)(void*, const std::string&),
+                                                      void* user) {
   std::vector<std::string> files = options.anchors;
   if (files.empty()) {
     DEPUTY_ASSIGN(files, anchor_files());
@@ -71,8 +81,10 @@ base::Result<std::vector<ValidationSection>> validate(const ValidateOptions& opt
   ValidationRuns runs(options.data);
   for (ValidationSection& section : sections)
     for (ValidationRow& row : section.rows) {
-      if (options.quick && !row.anchor.quick) row.why_not = "not quick";
-      else if (!runs.has_workload(row.anchor)) row.why_not = fmt::format("{} is not there; see --data", row.anchor.model);
+      if (options.quick && !row.anchor.quick)
+        row.why_not = "not quick";
+      else if (!runs.has_workload(row.anchor))
+        row.why_not = fmt::format("{} is not there; see --data", row.anchor.model);
       if (!row.why_not.empty()) continue;
       show(user, row.anchor.label);
       DEPUTY_ASSIGN(const Measure* measure, find_measure(row.anchor));

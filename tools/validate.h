@@ -1,4 +1,5 @@
-// `deputy validate`: every number that has a reference outside the model, in one table (docs/validation.md).
+// `deputy validate`: every number that has a reference outside the model, in one table
+// (docs/validation.md).
 #pragma once
 
 #include <map>
@@ -19,9 +20,9 @@ struct ValidationRow {
   std::string unit;
   double reference = 0;  ///< 0: none
   double ours = 0;
-  bool run = false;      ///< `ours` is a number
-  std::string why_not;   ///< when it was not run
-  std::string drift;     ///< how it departs from the baseline; empty: it does not
+  bool run = false;     ///< `ours` is a number
+  std::string why_not;  ///< when it was not run
+  std::string drift;    ///< how it departs from the baseline; empty: it does not
   /// Percent that ours is off the reference; 0 without one.
   double error() const { return reference > 0 ? 100 * (ours / reference - 1) : 0; }
   Verdict verdict() const;
@@ -40,19 +41,21 @@ using Baseline = std::map<std::string, BaselineRow>;
 
 struct ValidateOptions {
   std::vector<std::string> anchors;  ///< anchor files; empty: those of configs/anchors/index.yaml
-  std::string data;                  ///< folder with model files; empty: rows with a model are not run
-  bool quick = false;                ///< only rows that are marked quick
+  std::string data;    ///< folder with model files; empty: rows with a model are not run
+  bool quick = false;  ///< only rows that are marked quick
 };
 
-/// Ours may differ by so many percent from the baseline, with the same verdict, before it counts as drift: what a
-/// change of an unrelated scheduling detail may move.
+/// Ours may differ by so many percent from the baseline, with the same verdict, before it counts as
+/// drift: what a change of an unrelated scheduling detail may move.
 inline constexpr double kDriftPercent = 1;
 
 /// Names of all anchor files, in the table's order.
 base::Result<std::vector<std::string>> anchor_files();
 
 /// Measures every row. `show` is told the label of each before it runs.
-base::Result<std::vector<ValidationSection>> validate(const ValidateOptions& options, void (*show)(void*, const std::string&), void* user);
+base::Result<std::vector<ValidationSection>> validate(const ValidateOptions& options,
+                                                      void (*show)(void*, const std::string&),
+                                                      void* user);
 
 /// The table as the baseline has it, nothing run.
 base::Result<std::vector<ValidationSection>> validation_of(const Baseline& baseline);

@@ -29,8 +29,10 @@ std::string drift_of(const ValidationRow& row, const Baseline& baseline) {
   if (before.verdict() != row.verdict())
     return fmt::format("was {} with {:.6g}", verdict_text(before.verdict()), before.ours);
   // Absolute for what is about zero.
-  const double change = 100 * std::abs(row.ours - before.ours) / std::max(std::abs(before.ours), 1e-9);
-  if (change > kDriftPercent) return fmt::format("was {:.6g}, {:+.1f} %", before.ours, 100 * (row.ours / before.ours - 1));
+  const double change =
+      100 * std::abs(row.ours - before.ours) / std::max(std::abs(before.ours), 1e-9);
+  if (change > kDriftPercent)
+    return fmt::format("was {:.6g}, {:+.1f} %", before.ours, 100 * (row.ours / before.ours - 1));
   return "";
 }
 
@@ -49,8 +51,12 @@ base::Result<Baseline> load_baseline(const std::string& path) {
 }
 
 std::string baseline_text(const Baseline& baseline) {
-  std::string out = "# Written by `deputy validate --update`: what each row of docs/validation.md measured.\nrows:\n";
-  for (const auto& [id, row] : baseline) out += fmt::format("  - {{id: {}, reference: {:.8g}, ours: {:.8g}}}\n", id, row.reference, row.ours);
+  std::string out =
+      "# Written by `deputy validate --update`: what each row of docs/validation.md "
+      "measured.\nrows:\n";
+  for (const auto& [id, row] : baseline)
+    out += fmt::format("  - {{id: {}, reference: {:.8g}, ours: {:.8g}}}\n", id, row.reference,
+                       row.ours);
   return out;
 }
 

@@ -20,15 +20,21 @@ class ValidationRuns {
 
   /// Whether the row's workload is there.
   bool has_workload(const AnchorRow& row) const;
-  /// One inference of the row's network or model, timing only, everything the NPU can take on the NPU.
-  base::Result<std::shared_ptr<const Report>> inference(const AnchorRow& row) { return inference_on(row, row.soc, row.set, row.sram_kib); }
+  /// One inference of the row's network or model, timing only, everything the NPU can take on the
+  /// NPU.
+  base::Result<std::shared_ptr<const Report>> inference(const AnchorRow& row) {
+    return inference_on(row, row.soc, row.set, row.sram_kib);
+  }
   /// The same where the row's ratio has its divisor.
   base::Result<std::shared_ptr<const Report>> over(const AnchorRow& row) {
-    return inference_on(row, row.over_soc.empty() ? row.soc : row.over_soc, row.over_set, row.over_sram_kib);
+    return inference_on(row, row.over_soc.empty() ? row.soc : row.over_soc, row.over_set,
+                        row.over_sram_kib);
   }
 
  private:
-  base::Result<std::shared_ptr<const Report>> inference_on(const AnchorRow& row, const std::string& soc, const std::string& set, double sram_kib);
+  base::Result<std::shared_ptr<const Report>> inference_on(const AnchorRow& row,
+                                                           const std::string& soc,
+                                                           const std::string& set, double sram_kib);
 
   std::string data_;
   std::map<std::string, std::shared_ptr<const Report>> done_;

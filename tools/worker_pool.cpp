@@ -68,7 +68,9 @@ void limit(unsigned seconds) {
 }  // namespace
 
 WorkerPool::WorkerPool(int workers, unsigned most_seconds, Work work, bool retry_killed)
-    : workers_(static_cast<std::size_t>(workers)), most_seconds_(most_seconds), work_(std::move(work)),
+    : workers_(static_cast<std::size_t>(workers)),
+      most_seconds_(most_seconds),
+      work_(std::move(work)),
       retry_killed_(retry_killed) {}
 
 WorkerPool::~WorkerPool() {
@@ -97,7 +99,8 @@ void WorkerPool::serve(int socket) const noexcept {
 void WorkerPool::start(Worker& worker) {
   int ends[2];
   std::fflush(nullptr);  // or the child would write it once more
-  DEPUTY_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "no socket for a worker");
+  DEPUTY_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
+               "no socket for a worker");
   worker.received.clear();
   const pid_t parent = getpid();
   worker.process = fork();
@@ -114,18 +117,21 @@ void WorkerPool::start(Worker& worker) {
 }
 
 void WorkerPool::submit(std::size_t id, std::string job, const std::string& group) {
-  const std::size_t number = group.empty() ? next_group_ : groups_.try_emplace(group, next_group_).first->second;
+  const std::size_t number =
+      group.empty() ? next_group_ : groups_.try_emplace(group, next_group_).first->second;
   if (number == next_group_) ++next_group_;
   waiting_[number].push_back({id, std::move(job), number, false});
   ++waiting_jobs_;
 }
 
-// The next job of the worker's group; else of the first group that no other worker is at; else of the first.
+// The next job of the worker's group; else of the first group that no other worker is at; else of
+// the first.
 WorkerPool::Job WorkerPool::take(Worker& worker) {
   auto from = waiting_.find(worker.group);
   if (from == waiting_.end()) {
     const auto others = [&](const auto& entry) {
-      return std::ranges::any_of(workers_, [&](const Worker& w) { return w.job && w.group == entry.first; });
+      return std::ranges::any_of(workers_,
+                                 [&](const Worker& w) { return w.job && w.group == entry.first; });
     };
     from = std::ranges::find_if_not(waiting_, others);
     if (from == waiting_.end()) from = waiting_.begin();
@@ -177,7 +183,8 @@ std::optional<WorkerPool::Answer> WorkerPool::bury(Worker& worker) {
   }
   Answer out{job.id, Answer::End::kCrashed, ""};
   if (signal == SIGPROF) {
-    out.end = Answer::End::kHung, out.text = fmt::format("still computing after {} s", most_seconds_);
+    out.end = Answer::End::kHung,
+    out.text = fmt::format("still computing after {} s", most_seconds_);
   } else if (signal == SIGALRM) {
     out.end = Answer::End::kHung, out.text = fmt::format("not over after {} s", 10 * most_seconds_);
   } else if (signal != 0) {

@@ -1,5 +1,6 @@
-// Forked worker processes that answer jobs. SystemC has one kernel a process, so whatever runs many simulations at once does it
-// this way; a job that crashes or never ends takes its worker along, nothing else.
+// Forked worker processes that answer jobs. SystemC has one kernel a process, so whatever runs many
+// simulations at once does it this way; a job that crashes or never ends takes its worker along,
+// nothing else.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +18,8 @@ namespace deputy::tools {
 
 class WorkerPool {
  public:
-  /// Runs in a child that was forked when a job was waiting: it sees what the parent had by then, and its own earlier jobs'
-  /// leftovers. `job` and the answer may hold any bytes.
+  /// Runs in a child that was forked when a job was waiting: it sees what the parent had by then,
+  /// and its own earlier jobs' leftovers. `job` and the answer may hold any bytes.
   using Work = std::function<std::string(const std::string& job)>;
 
   struct Answer {
@@ -28,15 +29,17 @@ class WorkerPool {
     std::string text;
   };
 
-  /// A job may take `most_seconds` of processor time and ten times as many by the clock, so that a busy machine does not look like
-  /// a hung job. `retry_killed`: a job whose worker got SIGKILL, which nobody sends to itself, is tried once more.
+  /// A job may take `most_seconds` of processor time and ten times as many by the clock, so that a
+  /// busy machine does not look like a hung job. `retry_killed`: a job whose worker got SIGKILL,
+  /// which nobody sends to itself, is tried once more.
   WorkerPool(int workers, unsigned most_seconds, Work work, bool retry_killed = false);
   ~WorkerPool();  ///< ends workers, whatever they are at
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// `group`: jobs of one label gain from being done by one worker, which is given all it can be of them before others. Labels
-  /// go in the order of their first jobs; without one a job is a group of its own. Which worker does what changes no answer.
+  /// `group`: jobs of one label gain from being done by one worker, which is given all it can be of
+  /// them before others. Labels go in the order of their first jobs; without one a job is a group
+  /// of its own. Which worker does what changes no answer.
   void submit(std::size_t id, std::string job, const std::string& group = "");
   /// Blocks until a job is over, whichever is first; nothing when none is left.
   std::optional<Answer> wait();

@@ -7,11 +7,14 @@
 
 namespace deputy::tools {
 
-std::string WorkloadRow::stem() const { return network.empty() ? std::filesystem::path(model).stem().string() : network; }
+std::string WorkloadRow::stem() const {
+  return network.empty() ? std::filesystem::path(model).stem().string() : network;
+}
 
 base::Status complete(WorkloadRow& row, const std::string& where, const std::string& folder) {
   if (row.network.empty() == row.model.empty())
-    return base::Error{base::ErrorKind::kConfig, where, "needs a network or a model, not both", "for example {network: ds_cnn}"};
+    return base::Error{base::ErrorKind::kConfig, where, "needs a network or a model, not both",
+                       "for example {network: ds_cnn}"};
   if (!row.model.empty()) row.model = beside(folder, row.model);
   return {};
 }

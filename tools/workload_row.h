@@ -24,10 +24,12 @@ struct WorkloadRow {
   std::string stem() const;
 };
 
-/// Checks a row that was read and makes its file's name one that begins at `folder`. `where` is for the error, kConfig.
+/// Checks a row that was read and makes its file's name one that begins at `folder`. `where` is for
+/// the error, kConfig.
 base::Status complete(WorkloadRow& row, const std::string& where, const std::string& folder);
 
-/// The graph, with bytes that say which it is: a model file's, or a built-in network's name, which with the sources tells it.
+/// The graph, with bytes that say which it is: a model file's, or a built-in network's name, which
+/// with the sources tells it.
 base::Result<ModelFile> load_workload(const WorkloadRow& row);
 
 }  // namespace deputy::tools

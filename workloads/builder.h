@@ -1,5 +1,5 @@
-// Builds int8 networks in code: seeded weights, batch-normalised and quantised as a converter would, with
-// output scales from one float sample so that int8 values spread without saturating.
+// Builds int8 networks in code: seeded weights, batch-normalised and quantised as a converter
+// would, with output scales from one float sample so that int8 values spread without saturating.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,15 @@ struct Window {
 };
 
 inline Window square(int kernel, int stride, arch::Activation activation) {
-  return {.kernel_h = kernel, .kernel_w = kernel, .stride_h = stride, .stride_w = stride, .activation = activation};
+  return {.kernel_h = kernel,
+          .kernel_w = kernel,
+          .stride_h = stride,
+          .stride_w = stride,
+          .activation = activation};
 }
 
-/// Tensors are NHWC, batch 1. Weights are int8 per output channel (FULLY_CONNECTED: one scale), biases
-/// int32, activations int8. Shapes that do not fit are our own bugs and abort.
+/// Tensors are NHWC, batch 1. Weights are int8 per output channel (FULLY_CONNECTED: one scale),
+/// biases int32, activations int8. Shapes that do not fit are our own bugs and abort.
 class Builder {
  public:
   /// The same name and seed always give the same graph.
@@ -66,17 +70,20 @@ class Builder {
     bool per_channel = true;
     int weight_axis = 0;
   };
-  TensorId add_tensor(const std::string& name, DType dtype, const Shape& shape, Quantisation quant, Sample sample);
-  TensorId add_constant(const std::string& name, DType dtype, const Shape& shape, Quantisation quant,
-                        std::vector<std::uint8_t> data);
-  TensorId add_ints(const std::string& name, const Shape& shape, const std::vector<std::int32_t>& values);
-  TensorId add_op(arch::OpKind kind, const arch::OpAttrs& attrs, const std::vector<TensorId>& inputs, TensorId output);
+  TensorId add_tensor(const std::string& name, DType dtype, const Shape& shape, Quantisation quant,
+                      Sample sample);
+  TensorId add_constant(const std::string& name, DType dtype, const Shape& shape,
+                        Quantisation quant, std::vector<std::uint8_t> data);
+  TensorId add_ints(const std::string& name, const Shape& shape,
+                    const std::vector<std::int32_t>& values);
+  TensorId add_op(arch::OpKind kind, const arch::OpAttrs& attrs,
+                  const std::vector<TensorId>& inputs, TensorId output);
   Sample seeded_weights(std::int64_t count, std::int64_t fan_in);
   /// Channel of each weight, for a weight at flat index i.
   std::size_t channel_of(const Layer& layer, std::size_t i) const;
   void normalise(Layer& layer);
-  TensorId finish_layer(const std::string& name, arch::OpKind kind, const arch::OpAttrs& attrs, TensorId x,
-                        const Shape& weight_shape, const Shape& out_shape, Layer layer);
+  TensorId finish_layer(const std::string& name, arch::OpKind kind, const arch::OpAttrs& attrs,
+                        TensorId x, const Shape& weight_shape, const Shape& out_shape, Layer layer);
   TensorId pool(arch::OpKind kind, const std::string& name, TensorId x, const Window& window);
   /// Attributes with pads resolved against `x`, and the spatial output size.
   arch::OpAttrs window_attrs(const Window& window, const Shape& x, Shape& out) const;

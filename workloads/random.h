@@ -23,15 +23,18 @@ class Random {
   float uniform(float lo, float hi) {
     return lo + (hi - lo) * (static_cast<float>(bits() >> 40) * (1.0f / 16777216.0f));
   }
-  /// Nearly normal, mean 0, variance 1, never beyond 3.5: the sum of four uniforms. No library function, so
-  /// the same bits everywhere.
+  /// Nearly normal, mean 0, variance 1, never beyond 3.5: the sum of four uniforms. No library
+  /// function, so the same bits everywhere.
   float normal() {
     const std::uint64_t b = bits();
-    const auto sum = static_cast<std::int64_t>((b & 0xffff) + ((b >> 16) & 0xffff) + ((b >> 32) & 0xffff) + (b >> 48));
+    const auto sum = static_cast<std::int64_t>((b & 0xffff) + ((b >> 16) & 0xffff) +
+                                               ((b >> 32) & 0xffff) + (b >> 48));
     return static_cast<float>(sum - 131070) * (1.7320508f / 65535.0f);
   }
   /// [0, n)
-  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((bits() >> 32) * n >> 32); }
+  std::uint32_t below(std::uint32_t n) {
+    return static_cast<std::uint32_t>((bits() >> 32) * n >> 32);
+  }
 
  private:
   std::uint64_t state_;

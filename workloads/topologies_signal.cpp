@@ -1,8 +1,8 @@
 // Networks over signals. One-dimensional layers are two-dimensional ones of height 1.
 //
-// Autoencoder: MLPerf Tiny's anomaly detector. TEMPONet (heart rate from PPG; Risso et al., 2021) and the
-// ECG temporal convolutional network (ECG5000 beats): the published layer lists of the PIT project. EEGNet-8,2
-// (Lawhern et al., 2018) for 22 channels of 512 samples.
+// Autoencoder: MLPerf Tiny's anomaly detector. TEMPONet (heart rate from PPG; Risso et al., 2021)
+// and the ECG temporal convolutional network (ECG5000 beats): the published layer lists of the PIT
+// project. EEGNet-8,2 (Lawhern et al., 2018) for 22 channels of 512 samples.
 #include "workloads/builder.h"
 #include "workloads/topologies.h"
 
@@ -12,8 +12,12 @@ namespace {
 using arch::Activation;
 using arch::Padding;
 
-Window line(int kernel, int stride, int dilation, Activation activation, Padding padding = Padding::kSame) {
-  return {.kernel_w = kernel, .stride_w = stride, .dilation_w = dilation, .padding = padding,
+Window line(int kernel, int stride, int dilation, Activation activation,
+            Padding padding = Padding::kSame) {
+  return {.kernel_w = kernel,
+          .stride_w = stride,
+          .dilation_w = dilation,
+          .padding = padding,
           .activation = activation};
 }
 
@@ -22,7 +26,8 @@ TensorId halve(Builder& b, const std::string& name, TensorId x) {
 }
 
 /// A convolution that sees only the past.
-TensorId causal(Builder& b, const std::string& name, TensorId x, int kernel, int dilation, Activation activation) {
+TensorId causal(Builder& b, const std::string& name, TensorId x, int kernel, int dilation,
+                Activation activation) {
   constexpr int kFilters = 11;
   if (kernel > 1) x = b.pad(name + "/past", x, 0, 0, (kernel - 1) * dilation, 0);
   return b.conv(name, x, kFilters, line(kernel, 1, dilation, activation, Padding::kValid));
@@ -35,7 +40,8 @@ delegate::Graph build_autoencoder() {
   TensorId x = b.input({1, 640}, -2.0f, 2.2f);
   const int units[] = {128, 128, 128, 128, 8, 128, 128, 128, 128};
   int number = 0;
-  for (const int n : units) x = b.fully_connected("dense" + std::to_string(number++), x, n, Activation::kRelu);
+  for (const int n : units)
+    x = b.fully_connected("dense" + std::to_string(number++), x, n, Activation::kRelu);
   return b.finish({b.fully_connected("reconstruction", x, 640)});
 }
 

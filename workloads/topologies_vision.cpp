@@ -1,7 +1,8 @@
 // Image and spectrogram networks.
 //
-// DS-CNN, MobileNetV1-0.25 and ResNet-8: the MLPerf Tiny reference models (mlcommons/tiny). MobileNetV2: the
-// published block table (Sandler et al., 2018) with seven classes, as used for skin lesions.
+// DS-CNN, MobileNetV1-0.25 and ResNet-8: the MLPerf Tiny reference models (mlcommons/tiny).
+// MobileNetV2: the published block table (Sandler et al., 2018) with seven classes, as used for
+// skin lesions.
 #include "workloads/builder.h"
 #include "workloads/topologies.h"
 
@@ -13,7 +14,10 @@ using arch::Padding;
 
 /// One window over the whole image.
 Window whole(const Shape& shape) {
-  return {.kernel_h = shape[1], .kernel_w = shape[2], .stride_h = shape[1], .stride_w = shape[2],
+  return {.kernel_h = shape[1],
+          .kernel_w = shape[2],
+          .stride_h = shape[1],
+          .stride_w = shape[2],
           .padding = Padding::kValid};
 }
 
@@ -27,7 +31,11 @@ delegate::Graph build_ds_cnn() {
   Builder b("ds_cnn", 0xd5c0);
   TensorId x = b.input({1, 49, 10, 1}, -1.2f, 1.0f);
   x = b.conv("conv", x, 64,
-             {.kernel_h = 10, .kernel_w = 4, .stride_h = 2, .stride_w = 2, .activation = Activation::kRelu});
+             {.kernel_h = 10,
+              .kernel_w = 4,
+              .stride_h = 2,
+              .stride_w = 2,
+              .activation = Activation::kRelu});
   for (int i = 0; i < 4; ++i) {
     const std::string block = "block" + std::to_string(i);
     x = b.depthwise(block + "/dw", x, 1, square(3, 1, Activation::kRelu));
@@ -89,10 +97,12 @@ TensorId mobilenet_v2(Builder& b, TensorId x) {
       const int stride = i == 0 ? stage.stride : 1, channels = b.shape(x)[3];
       TensorId y = x;
       if (stage.expansion > 1)
-        y = b.conv(name + "/expand", y, channels * stage.expansion, square(1, 1, Activation::kRelu6));
+        y = b.conv(name + "/expand", y, channels * stage.expansion,
+                   square(1, 1, Activation::kRelu6));
       y = b.depthwise(name + "/dw", y, 1, square(3, stride, Activation::kRelu6));
       y = b.conv(name + "/project", y, stage.filters, square(1, 1, Activation::kNone));
-      x = stride == 1 && channels == stage.filters ? b.add(name + "/add", x, y, Activation::kNone) : y;
+      x = stride == 1 && channels == stage.filters ? b.add(name + "/add", x, y, Activation::kNone)
+                                                   : y;
     }
   }
   x = b.conv("features", x, 1280, square(1, 1, Activation::kRelu6));
@@ -110,7 +120,9 @@ delegate::Graph build_camera_mobilenet_v2() {
   Builder b("camera_mobilenet_v2", 0x3b22);
   TensorId x = b.input({1, 480, 640, 3}, -1.0f, 0.95f);
   x = b.crop("crop", x, 16, 96, 448, 448);
-  x = b.average_pool("halve", x, {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2, .padding = Padding::kValid});
+  x = b.average_pool(
+      "halve", x,
+      {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2, .padding = Padding::kValid});
   return b.finish({mobilenet_v2(b, x)});
 }
 

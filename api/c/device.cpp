@@ -57,7 +57,8 @@ deputy_status deputy_sleep_until(deputy_port* port, uint64_t time_ps) {
   });
 }
 
-deputy_status deputy_thread_start(deputy_port* port, void (*body)(void*), void* user, uint32_t* thread) {
+deputy_status deputy_thread_start(deputy_port* port, void (*body)(void*), void* user,
+                                  uint32_t* thread) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(port);
     DEPUTY_C_NEED(body);
@@ -89,18 +90,24 @@ void deputy_device_options_full_recovery(deputy_device_options* options) {
   const RecoveryOptions full = RecoveryOptions::full();
   options->retries = full.retries, options->restart_ring = full.restart_ring;
   options->reset_engine = full.reset_engine, options->cpu_fallback = full.cpu_fallback;
-  options->unhealthy_after = full.unhealthy_after, options->readmit_after_ps = full.readmit_after_ps;
+  options->unhealthy_after = full.unhealthy_after,
+  options->readmit_after_ps = full.readmit_after_ps;
 }
 
-deputy_status deputy_device_open(deputy_port* port, const deputy_device_options* options, deputy_device** device) {
+deputy_status deputy_device_open(deputy_port* port, const deputy_device_options* options,
+                                 deputy_device** device) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(port);
     DEPUTY_C_NEED(device);
     DEPUTY_ASSIGN(const auto o, options_or_default(options, deputy_device_options_init));
     DeviceOptions with;
-    with.ring_entries = o.ring_entries, with.watchdog_ps = o.watchdog_ps, with.isolation = o.isolation != 0;
-    with.recovery = {.retries = o.retries, .restart_ring = o.restart_ring != 0, .reset_engine = o.reset_engine != 0,
-                     .cpu_fallback = o.cpu_fallback != 0, .unhealthy_after = o.unhealthy_after,
+    with.ring_entries = o.ring_entries, with.watchdog_ps = o.watchdog_ps,
+    with.isolation = o.isolation != 0;
+    with.recovery = {.retries = o.retries,
+                     .restart_ring = o.restart_ring != 0,
+                     .reset_engine = o.reset_engine != 0,
+                     .cpu_fallback = o.cpu_fallback != 0,
+                     .unhealthy_after = o.unhealthy_after,
                      .readmit_after_ps = o.readmit_after_ps};
     DEPUTY_ASSIGN(auto opened, Device::open(*port->port, with));
     *device = new deputy_device{std::move(opened)};
@@ -131,7 +138,8 @@ deputy_status deputy_device_healthy(const deputy_device* device, int32_t engine,
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(device);
     DEPUTY_C_NEED(healthy);
-    if (engine != DEPUTY_ENGINE_NPU && engine != DEPUTY_ENGINE_DMA) return api::bad_argument("engine", "there is no such engine");
+    if (engine != DEPUTY_ENGINE_NPU && engine != DEPUTY_ENGINE_DMA)
+      return api::bad_argument("engine", "there is no such engine");
     *healthy = device->value.healthy(static_cast<Engine>(engine));
     return {};
   });
@@ -146,7 +154,8 @@ deputy_status deputy_device_recovery_count(const deputy_device* device, uint32_t
   });
 }
 
-deputy_status deputy_context_create(const deputy_device* device, uint32_t priority, deputy_context** context) {
+deputy_status deputy_context_create(const deputy_device* device, uint32_t priority,
+                                    deputy_context** context) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(device);
     DEPUTY_C_NEED(context);
@@ -158,8 +167,9 @@ deputy_status deputy_context_create(const deputy_device* device, uint32_t priori
 
 void deputy_context_destroy(deputy_context* context) { delete context; }
 
-deputy_status deputy_copy(const deputy_device* device, const deputy_context* context, const deputy_buffer* to,
-                          const deputy_buffer* from, const deputy_fence* const* waits, uint32_t wait_count,
+deputy_status deputy_copy(const deputy_device* device, const deputy_context* context,
+                          const deputy_buffer* to, const deputy_buffer* from,
+                          const deputy_fence* const* waits, uint32_t wait_count,
                           deputy_fence** fence) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(device);
@@ -167,7 +177,8 @@ deputy_status deputy_copy(const deputy_device* device, const deputy_context* con
     DEPUTY_C_NEED(from);
     DEPUTY_C_NEED(fence);
     DEPUTY_ASSIGN(const auto after, fences(waits, wait_count));
-    DEPUTY_ASSIGN(auto made, device->value.copy(to->value, from->value, after, context ? context->value : Context()));
+    DEPUTY_ASSIGN(auto made, device->value.copy(to->value, from->value, after,
+                                                context ? context->value : Context()));
     *fence = make(std::move(made));
     return {};
   });

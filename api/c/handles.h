@@ -1,5 +1,5 @@
-// The C interface's handles, and how a call becomes a status: nothing of C++ leaves it but the unwinding of a simulated
-// host thread, which passes through.
+// The C interface's handles, and how a call becomes a status: nothing of C++ leaves it but the
+// unwinding of a simulated host thread, which passes through.
 #pragma once
 
 #include <new>
@@ -44,10 +44,12 @@ namespace deputy::api::c {
 
 /// Keeps the text for deputy_last_error().
 deputy_status fail(deputy_status kind, const char* text) noexcept;
-inline deputy_status fail(const base::Error& error) { return fail(static_cast<int>(error.kind), error.text().c_str()); }
+inline deputy_status fail(const base::Error& error) {
+  return fail(static_cast<int>(error.kind), error.text().c_str());
+}
 
-/// The status of `body`, which returns a base::Status. Only what the library itself may throw is caught: whatever else
-/// comes by unwinds a simulated thread.
+/// The status of `body`, which returns a base::Status. Only what the library itself may throw is
+/// caught: whatever else comes by unwinds a simulated thread.
 template <class Body>
 deputy_status guarded(Body&& body) {
   try {
@@ -66,7 +68,8 @@ inline base::Error missing(const char* what) { return {base::ErrorKind::kInput, 
 template <class Options>
 base::Result<Options> options_or_default(const Options* given, void (*init)(Options*)) {
   if (given && given->struct_bytes != sizeof(Options))
-    return base::Error{base::ErrorKind::kInput, "options", "the struct was not set up, or for another version of deputy.h",
+    return base::Error{base::ErrorKind::kInput, "options",
+                       "the struct was not set up, or for another version of deputy.h",
                        "call its deputy_..._options_init()"};
   if (given) return *given;
   Options out;
@@ -89,7 +92,7 @@ inline deputy_fence* make(Fence fence) { return new deputy_fence{std::move(fence
 }  // namespace deputy::api::c
 
 /// Refuses a null argument.
-#define DEPUTY_C_NEED(argument)                                  \
-  do {                                                           \
+#define DEPUTY_C_NEED(argument)                                 \
+  do {                                                          \
     if (!(argument)) return deputy::api::c::missing(#argument); \
   } while (false)

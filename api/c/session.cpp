@@ -10,7 +10,8 @@ using namespace deputy::api::c;
 namespace {
 
 deputy_run_record record_of(const RunRecord& r) {
-  return {r.start_ps, r.end_ps, r.copied_bytes, r.restarts, static_cast<std::uint32_t>(r.degraded.size())};
+  return {r.start_ps, r.end_ps, r.copied_bytes, r.restarts,
+          static_cast<std::uint32_t>(r.degraded.size())};
 }
 deputy_requirements requirements_of(const BufferRequirements& r) {
   return {r.bytes, r.alignment, static_cast<std::int32_t>(r.kind), r.cached, r.stride};
@@ -51,7 +52,8 @@ deputy_status deputy_session_load(const deputy_device* device, const deputy_mode
       DEPUTY_C_NEED(o.input_dims);
       const std::int32_t* dims = o.input_dims;
       for (std::size_t i = 0; i < model->inputs.size(); dims += o.input_ranks[i], ++i) {
-        if (o.input_ranks[i] > DEPUTY_MAX_RANK) return api::bad_argument("input_ranks", "more dimensions than a tensor may have");
+        if (o.input_ranks[i] > DEPUTY_MAX_RANK)
+          return api::bad_argument("input_ranks", "more dimensions than a tensor may have");
         with.input_shapes.emplace_back(dims, dims + o.input_ranks[i]);
       }
     }
@@ -63,18 +65,21 @@ deputy_status deputy_session_load(const deputy_device* device, const deputy_mode
 
 void deputy_session_destroy(deputy_session* session) { delete session; }
 
-deputy_status deputy_session_run(const deputy_session* session, const deputy_in* inputs, uint32_t input_count,
-                                 const deputy_out* outputs, uint32_t output_count, deputy_run_record* record) {
+deputy_status deputy_session_run(const deputy_session* session, const deputy_in* inputs,
+                                 uint32_t input_count, const deputy_out* outputs,
+                                 uint32_t output_count, deputy_run_record* record) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(session);
     DEPUTY_C_NEED(inputs || input_count == 0);
     DEPUTY_C_NEED(outputs || output_count == 0);
     // Before anything runs: a result with no place to go would be lost.
     const auto infos = session->value.outputs();
-    if (output_count != infos.size()) return api::bad_argument("output_count", "the model has another number of outputs");
+    if (output_count != infos.size())
+      return api::bad_argument("output_count", "the model has another number of outputs");
     for (std::uint32_t i = 0; i < output_count; ++i) {
       DEPUTY_C_NEED(outputs[i].data || infos[i].bytes == 0);
-      if (outputs[i].bytes != infos[i].bytes) return api::bad_argument(infos[i].name, "the output has another number of bytes");
+      if (outputs[i].bytes != infos[i].bytes)
+        return api::bad_argument(infos[i].name, "the output has another number of bytes");
     }
     std::vector<std::vector<std::uint8_t>> in;
     for (std::uint32_t i = 0; i < input_count; ++i) {
@@ -90,7 +95,8 @@ deputy_status deputy_session_run(const deputy_session* session, const deputy_in*
   });
 }
 
-deputy_status deputy_session_input_requirements(const deputy_session* session, uint32_t index, deputy_requirements* out) {
+deputy_status deputy_session_input_requirements(const deputy_session* session, uint32_t index,
+                                                deputy_requirements* out) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(session);
     DEPUTY_C_NEED(out);
@@ -100,7 +106,8 @@ deputy_status deputy_session_input_requirements(const deputy_session* session, u
   });
 }
 
-deputy_status deputy_session_output_requirements(const deputy_session* session, uint32_t index, deputy_requirements* out) {
+deputy_status deputy_session_output_requirements(const deputy_session* session, uint32_t index,
+                                                 deputy_requirements* out) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(session);
     DEPUTY_C_NEED(out);
@@ -110,7 +117,8 @@ deputy_status deputy_session_output_requirements(const deputy_session* session, 
   });
 }
 
-deputy_status deputy_frame_input(const deputy_session* session, uint32_t frame, uint32_t index, deputy_buffer** buffer) {
+deputy_status deputy_frame_input(const deputy_session* session, uint32_t frame, uint32_t index,
+                                 deputy_buffer** buffer) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(buffer);
     DEPUTY_ASSIGN(const Frame f, frame_of(session, frame));
@@ -120,7 +128,8 @@ deputy_status deputy_frame_input(const deputy_session* session, uint32_t frame, 
   });
 }
 
-deputy_status deputy_frame_output(const deputy_session* session, uint32_t frame, uint32_t index, deputy_buffer** buffer) {
+deputy_status deputy_frame_output(const deputy_session* session, uint32_t frame, uint32_t index,
+                                  deputy_buffer** buffer) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(buffer);
     DEPUTY_ASSIGN(const Frame f, frame_of(session, frame));
@@ -139,8 +148,8 @@ deputy_status deputy_frame_bind_input(const deputy_session* session, uint32_t fr
   });
 }
 
-deputy_status deputy_frame_bind_output(const deputy_session* session, uint32_t frame, uint32_t index,
-                                       const deputy_buffer* buffer) {
+deputy_status deputy_frame_bind_output(const deputy_session* session, uint32_t frame,
+                                       uint32_t index, const deputy_buffer* buffer) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(buffer);
     DEPUTY_ASSIGN(const Frame f, frame_of(session, frame));
@@ -148,8 +157,8 @@ deputy_status deputy_frame_bind_output(const deputy_session* session, uint32_t f
   });
 }
 
-deputy_status deputy_frame_submit(const deputy_session* session, uint32_t frame, const deputy_submit_options* options,
-                                  deputy_fence** fence) {
+deputy_status deputy_frame_submit(const deputy_session* session, uint32_t frame,
+                                  const deputy_submit_options* options, deputy_fence** fence) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(fence);
     DEPUTY_ASSIGN(const auto o, options_or_default(options, deputy_submit_options_init));
@@ -180,7 +189,8 @@ deputy_status deputy_frame_idle(const deputy_session* session, uint32_t frame, i
   });
 }
 
-deputy_status deputy_frame_record(const deputy_session* session, uint32_t frame, deputy_run_record* record) {
+deputy_status deputy_frame_record(const deputy_session* session, uint32_t frame,
+                                  deputy_run_record* record) {
   return guarded([&]() -> base::Status {
     DEPUTY_C_NEED(record);
     DEPUTY_ASSIGN(const Frame f, frame_of(session, frame));

@@ -1,6 +1,7 @@
-// How the kernels of all groups run: which of them as cascades, and what their tilings leave free and expect. Searches
-// with the kernels' own costs propose (cascade/plan.h); what they cannot see, how neighbours overlap and what constants
-// staged in SRAM save, is found out by compiling the best proposals and timing their streams.
+// How the kernels of all groups run: which of them as cascades, and what their tilings leave free
+// and expect. Searches with the kernels' own costs propose (cascade/plan.h); what they cannot see,
+// how neighbours overlap and what constants staged in SRAM save, is found out by compiling the best
+// proposals and timing their streams.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ struct RunHooks {
 
 /// `kernels`: by group. With Effort::kFast there are no trials.
 RunChoice choose_runs(const Graph& graph, const CompileOptions& options, const Schedule& schedule,
-                      const std::vector<std::vector<Kernel>>& kernels, TilingCache& tilings, const RunHooks& hooks);
+                      const std::vector<std::vector<Kernel>>& kernels, TilingCache& tilings,
+                      const RunHooks& hooks);
 
 }  // namespace deputy::delegate

@@ -36,11 +36,13 @@ std::optional<CascadeStage> eltwise_stage(const Graph& graph, const Op& op, Casc
 
 }  // namespace
 
-std::optional<WindowShape> fused_window(const Graph& graph, Numerics numerics, const Kernel& kernel) {
+std::optional<WindowShape> fused_window(const Graph& graph, Numerics numerics,
+                                        const Kernel& kernel) {
   auto shape = kernel_window(graph, kernel);
   if (!shape) return std::nullopt;
   const WindowMath math = window_math(graph, numerics, kernel.main_op(graph), *shape);
-  shape->epilogue = epilogue_plan(graph, numerics, kernel, &*shape, math.act_min, math.act_max).shape();
+  shape->epilogue =
+      epilogue_plan(graph, numerics, kernel, &*shape, math.act_min, math.act_max).shape();
   return shape;
 }
 
@@ -56,13 +58,15 @@ std::optional<CascadeStage> stage_of(const Graph& graph, Numerics numerics, cons
     return std::nullopt;
   const Tensor& input = graph.tensor(kernel.input(graph));
   const auto shape = fused_window(graph, numerics, kernel);
-  if (!shape || shape->n != 1 || !is_map(input) || input.constant || shape->epilogue.pools()) return std::nullopt;
+  if (!shape || shape->n != 1 || !is_map(input) || input.constant || shape->epilogue.pools())
+    return std::nullopt;
   stage.inputs.push_back(
       {kernel.input(graph), shape->sh, (shape->kh - 1) * shape->dh + 1, shape->pad_top, shape->ih});
   // Maps that are added to each tile have the output's rows.
   for (const std::size_t index : kernel.epilogue)
     for (const TensorId id : graph.ops[index].inputs)
-      if (id != kNoTensor && !graph.tensor(id).constant && std::find(kernel.reads.begin(), kernel.reads.end(), id) != kernel.reads.end()) {
+      if (id != kNoTensor && !graph.tensor(id).constant &&
+          std::find(kernel.reads.begin(), kernel.reads.end(), id) != kernel.reads.end()) {
         if (graph.tensor(id).desc.shape != out) return std::nullopt;
         stage.inputs.push_back({id, 1, 1, 0, stage.height});
       }
@@ -72,7 +76,8 @@ std::optional<CascadeStage> stage_of(const Graph& graph, Numerics numerics, cons
 namespace {
 
 // By stripe and stage: the rows that the stripes make, each stage no more than is needed.
-std::vector<std::vector<RowRange>> stripe_rows(const std::vector<CascadeStage>& stages, std::int64_t step) {
+std::vector<std::vector<RowRange>> stripe_rows(const std::vector<CascadeStage>& stages,
+                                               std::int64_t step) {
   const std::size_t n = stages.size();
   std::vector<std::int64_t> made(n, 0);  // rows of each stage so far
   std::vector<std::vector<RowRange>> out;
@@ -95,7 +100,8 @@ std::vector<std::vector<RowRange>> stripe_rows(const std::vector<CascadeStage>& 
   return out;
 }
 
-std::vector<StripeStep> in_order(const std::vector<std::vector<RowRange>>& rows, std::size_t n, bool skewed) {
+std::vector<StripeStep> in_order(const std::vector<std::vector<RowRange>>& rows, std::size_t n,
+                                 bool skewed) {
   std::vector<StripeStep> out;
   const auto add = [&](std::size_t stripe, std::size_t s) {
     if (rows[stripe][s].end > rows[stripe][s].begin) out.push_back({s, rows[stripe][s]});

@@ -1,5 +1,5 @@
-// Moves bytes between strided places in system memory through the scratchpad, optionally through a table on
-// the way.
+// Moves bytes between strided places in system memory through the scratchpad, optionally through a
+// table on the way.
 #pragma once
 
 #include <cstdint>

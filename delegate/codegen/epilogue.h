@@ -1,5 +1,5 @@
-// Emits what was fused behind a window: for each finished tile of the main operator, the instructions that
-// take it on while it is in the scratchpad.
+// Emits what was fused behind a window: for each finished tile of the main operator, the
+// instructions that take it on while it is in the scratchpad.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class Epilogue {
                    std::int64_t map_slots);
   /// Gives an instruction that produces a tile of the main operator's output its clamp and table.
   void finish_main(arch::Operation& op) const;
-  /// Takes on the tile `part` of the main operator's output at `spm` and returns what is to be stored; empty when
-  /// the last pooling window leaves these rows out.
+  /// Takes on the tile `part` of the main operator's output at `spm` and returns what is to be
+  /// stored; empty when the last pooling window leaves these rows out.
   EpilogueTile emit(const MapPart& part, std::uint32_t spm);
 
   /// Rows and columns of the map that is stored.

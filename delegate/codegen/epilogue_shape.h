@@ -15,7 +15,8 @@ struct EpilogueShape {
   std::int64_t vectors = 0;  ///< operands of one value an output channel, resident
   std::int64_t maps = 0;     ///< operands as large as the tile, loaded with it
   std::int64_t passes = 0;   ///< element-wise instructions on the whole tile
-  /// Pooling on the tile: 0, or what a tile's rows and columns must be a multiple of (or all of them).
+  /// Pooling on the tile: 0, or what a tile's rows and columns must be a multiple of (or all of
+  /// them).
   std::int64_t pool_h = 0, pool_w = 0;
   std::int64_t pooled_passes = 0;  ///< element-wise instructions on the pooled tile
   auto operator<=>(const EpilogueShape&) const = default;
@@ -33,9 +34,9 @@ struct EpilogueShape {
   }
 };
 
-/// Bytes of the scratchpad buffers in the order that Epilogue (codegen/epilogue.h) takes them, for tiles of
-/// h x w x c of `channels` output channels in `slots` output buffers and `map_slots` for each operand map. With a
-/// pool the output buffers are the pooled tile's.
+/// Bytes of the scratchpad buffers in the order that Epilogue (codegen/epilogue.h) takes them, for
+/// tiles of h x w x c of `channels` output channels in `slots` output buffers and `map_slots` for
+/// each operand map. With a pool the output buffers are the pooled tile's.
 std::vector<std::int64_t> epilogue_buffers(const EpilogueShape& shape, std::int64_t h,
                                            std::int64_t w, std::int64_t c, std::int64_t channels,
                                            std::int64_t slots, std::int64_t map_slots);

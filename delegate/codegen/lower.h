@@ -48,15 +48,17 @@ struct Lowering {
 void place_constant(const Graph& graph, TensorId id, std::vector<arch::PlacedTensor>& tensors,
                     ConstantPool& constants);
 
-/// Emits the instructions of `kernel`; `rows` other than all only for what stage_of() takes (cascade/stripes.h).
+/// Emits the instructions of `kernel`; `rows` other than all only for what stage_of() takes
+/// (cascade/stripes.h).
 void lower(Lowering& context, const Kernel& kernel, RowRange rows = {});
 
 /// Convolutions, fully connected, pooling, mean, with everything fused around them.
 void lower_window(Lowering& context, const Kernel& kernel, RowRange rows);
 void lower_eltwise(Lowering& context, const Kernel& kernel,
                    RowRange rows);  ///< two operands, then tables
-void lower_table(Lowering& context, const Kernel& kernel);  ///< one operand through a 256-entry table
-void lower_copies(Lowering& context, const Kernel& kernel);  ///< strided moves
+void lower_table(Lowering& context,
+                 const Kernel& kernel);  ///< one operand through a 256-entry table
+void lower_copies(Lowering& context, const Kernel& kernel);                   ///< strided moves
 void lower_exchange(Lowering& context, const Copy& copy, const Exchange& e);  ///< a transposition
 void lower_pad(Lowering& context, const Op& op);
 void lower_softmax(Lowering& context, const Op& op);  ///< over the last dimension

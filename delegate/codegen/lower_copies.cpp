@@ -1,5 +1,5 @@
-// Operators that only move bytes: strided LOADs into the scratchpad, strided STOREs out of it. Parts that are
-// views of the whole are left out.
+// Operators that only move bytes: strided LOADs into the scratchpad, strided STOREs out of it.
+// Parts that are views of the whole are left out.
 #include <algorithm>
 #include <optional>
 

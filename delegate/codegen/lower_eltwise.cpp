@@ -104,7 +104,8 @@ Layout layout(Lowering& context, TensorId id) {
   return out;
 }
 
-// Rows [y0, y1) of a map that do not go round its ring; an operand that repeats its rows is left whole.
+// Rows [y0, y1) of a map that do not go round its ring; an operand that repeats its rows is left
+// whole.
 Layout rows_of(Layout map, std::int64_t y0, std::int64_t y1) {
   if (map.shape.size() != 4 || map.shape[1] == 1) return map;
   const std::int64_t row = map.view.ring ? y0 % map.view.ring : y0;
@@ -115,7 +116,6 @@ Layout rows_of(Layout map, std::int64_t y0, std::int64_t y1) {
 
 class EltwiseEmitter {
  public:
-
   EltwiseEmitter(Lowering& context, const Kernel& kernel, const Op& op, const Layout& a_layout,
                  const Layout& b_layout, const Layout& output)
       : program_(context.program),
@@ -129,7 +129,8 @@ class EltwiseEmitter {
     finish_ = epilogue_plan(context.graph, context.options.numerics, kernel, nullptr, math_.act_min,
                             math_.act_max)
                   .main;
-    choose_tile(context.options.npu.spm.bytes - context.spm_kept - (finish_.table ? kTableBytes : 0));
+    choose_tile(context.options.npu.spm.bytes - context.spm_kept -
+                (finish_.table ? kTableBytes : 0));
     const std::int64_t a = a_.bytes(h_, w_, c_), b = square_ ? 0 : b_.bytes(h_, w_, c_),
                        out = h_ * w_ * c_;
     std::vector<std::int64_t> sizes{a, a, b, b, out, out};
@@ -224,14 +225,17 @@ void lower_eltwise(Lowering& context, const Kernel& kernel, RowRange rows) {
   const Layout a = layout(context, op.inputs[0]), b = layout(context, op.inputs[1]),
                out = layout(context, kernel.output(context.graph));
   if (rows.nominal == 0) {
-    DEPUTY_CHECK(a.view.ring + b.view.ring + out.view.ring == 0, "an operand without whole storage");
+    DEPUTY_CHECK(a.view.ring + b.view.ring + out.view.ring == 0,
+                 "an operand without whole storage");
     return EltwiseEmitter(context, kernel, op, a, b, out).emit();
   }
   for (std::int64_t y = rows.begin; y < rows.end;) {
     std::int64_t end = std::min<std::int64_t>(rows.end, out.shape[1]);
     for (const Layout* map : {&a, &b, &out})
       if (map->view.ring) end = std::min(end, y - y % map->view.ring + map->view.ring);
-    EltwiseEmitter(context, kernel, op, rows_of(a, y, end), rows_of(b, y, end), rows_of(out, y, end)).emit();
+    EltwiseEmitter(context, kernel, op, rows_of(a, y, end), rows_of(b, y, end),
+                   rows_of(out, y, end))
+        .emit();
     y = end;
   }
 }

@@ -30,7 +30,8 @@ MapView map4(Lowering& context, TensorId id, const std::int64_t (&size)[4]) {
 void lower_pad(Lowering& context, const Op& op) {
   const auto box = pad_box(context.graph, op);
   DEPUTY_CHECK(box, "not a pad");
-  const MapView from = map4(context, op.inputs[0], box->in), to = map4(context, op.outputs[0], box->out);
+  const MapView from = map4(context, op.inputs[0], box->in),
+                to = map4(context, op.outputs[0], box->out);
   const std::int64_t chunk = context.options.npu.spm.bytes / static_cast<std::int64_t>(kSlots) /
                              kBufferAlign * kBufferAlign;
   std::int64_t tile[4] = {1, box->out[1], box->out[2], box->out[3]};
@@ -74,11 +75,10 @@ void lower_pad(Lowering& context, const Op& op) {
             const std::int64_t first =
                 ((data[1].begin - at[1]) * out[2].size() + data[2].begin - at[2]) * pixel +
                 data[3].begin - at[3];
-            context.program.load(shifted(from.at, source),
-                                 spm + static_cast<std::uint32_t>(first),
-                                 {data[1].size(), data[2].size(), data[3].size(),
-                                  from.row, from.pixel, row, pixel},
-                                 arch::Traffic::kFeatureMap);
+            context.program.load(
+                shifted(from.at, source), spm + static_cast<std::uint32_t>(first),
+                {data[1].size(), data[2].size(), data[3].size(), from.row, from.pixel, row, pixel},
+                arch::Traffic::kFeatureMap);
           }
           context.program.store(shifted(to.at, sink), spm,
                                 Box::dense(out[1].size(), out[2].size(), pixel, to.row, to.pixel));

@@ -1,4 +1,5 @@
-// One-operand operators as a table: load a run of bytes, map it in place, store it. Dense or strided alike.
+// One-operand operators as a table: load a run of bytes, map it in place, store it. Dense or
+// strided alike.
 #include <algorithm>
 
 #include "base/check.h"

@@ -5,8 +5,8 @@
 #include "base/check.h"
 #include "delegate/codegen/epilogue.h"
 #include "delegate/codegen/lower.h"
-#include "delegate/codegen/tile_notes.h"
 #include "delegate/codegen/map_transfer.h"
+#include "delegate/codegen/tile_notes.h"
 #include "delegate/codegen/window_constants.h"
 #include "delegate/fusion/fold_pad.h"
 #include "delegate/ops/operands.h"
@@ -29,9 +29,8 @@ std::vector<std::uint8_t> channel_params(const Lowering& context, const Op& op,
   const auto requant = float_product ? arch::fully_connected_requant : arch::conv_requant;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(shape.oc) * arch::kChannelParamBytes);
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.oc); ++c) {
-    const arch::Requant r =
-        requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out,
-                window_rounding(context.graph, context.options.numerics, op));
+    const arch::Requant r = requant(s_in, s_w[s_w.size() == 1 ? 0 : c], s_out,
+                                    window_rounding(context.graph, context.options.numerics, op));
     std::uint8_t* record = out.data() + c * arch::kChannelParamBytes;
     if (context.graph.has_input(op, 2))
       std::memcpy(record, context.tensor(op.inputs[2]).data.data() + 4 * c, 4);
@@ -82,8 +81,8 @@ class WindowEmitter {
       epilogue_.finish_main(op);
       context_.program.emit(op);
       if (!step.last_k) return;
-      const EpilogueTile tile = epilogue_.emit(
-          {step.n, step.y0, step.y1, step.x0, step.x1, step.o0, step.o1}, at.ofm);
+      const EpilogueTile tile =
+          epilogue_.emit({step.n, step.y0, step.y1, step.x0, step.x1, step.o0, step.o1}, at.ofm);
       if (!tile.empty()) store_map(context_.program, ofm_, tile.part, tile.spm);
     });
   }
@@ -114,10 +113,12 @@ void lower_window(Lowering& context, const Kernel& kernel, RowRange rows) {
   EpiloguePlan plan = epilogue_plan(context.graph, context.options.numerics, kernel, &*shape,
                                     math.act_min, math.act_max);
   shape->epilogue = plan.shape();
-  TransferRates rates = transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
-                                       context.in_sram(kernel.output(context.graph)));
+  TransferRates rates =
+      transfer_rates(context.options, context.in_sram(kernel.input(context.graph)),
+                     context.in_sram(kernel.output(context.graph)));
   rates.spm_kept = context.spm_kept;
-  if (context.ahead) rates.ahead = true, rates.ahead_per_byte = 1 / context.options.memory.sram_bytes_per_cycle;
+  if (context.ahead)
+    rates.ahead = true, rates.ahead_per_byte = 1 / context.options.memory.sram_bytes_per_cycle;
   const WindowShape whole = *shape;
   const auto searched = [&](bool packed) {
     WindowShape s = rows.nominal ? rows_shape(whole, rows.nominal) : whole;
@@ -141,7 +142,8 @@ void lower_window(Lowering& context, const Kernel& kernel, RowRange rows) {
                                     constants ? constants->rates(rates, false) : rates);
   DEPUTY_CHECK(tiling, "no tiling fits although window_fits() said so");
   if (context.options.trace && rows.begin == 0)  // once, not for every stripe
-    note_tilings(context.options.trace->kernel(static_cast<std::uint32_t>(kernel.main)), *shape, *tiling, context.options.npu, rates);
+    note_tilings(context.options.trace->kernel(static_cast<std::uint32_t>(kernel.main)), *shape,
+                 *tiling, context.options.npu, rates);
   Epilogue epilogue(context, std::move(plan), *shape);
   WindowEmitter(context, kernel, *shape, math, epilogue, constants ? &*constants : nullptr)
       .emit(*tiling, rows);

@@ -15,8 +15,7 @@ void each_stretch(const MapView& map, const MapPart& part, std::uint32_t spm, Mo
   for (std::int64_t y = part.y0; y < part.y1;) {
     const std::int64_t row = map.ring ? y % map.ring : y;
     const std::int64_t rows = map.ring ? std::min(part.y1 - y, map.ring - row) : part.y1 - y;
-    const std::int64_t offset =
-        part.n * map.image + row * map.row + part.x0 * map.pixel + part.c0;
+    const std::int64_t offset = part.n * map.image + row * map.row + part.x0 * map.pixel + part.c0;
     const auto first = static_cast<std::uint32_t>((y - part.y0) * pixels * channels);
     move(shifted(map.at, offset), spm + first,
          Box::dense(rows, pixels, channels, map.row, map.pixel));

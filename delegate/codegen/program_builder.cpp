@@ -80,8 +80,6 @@ std::vector<std::uint32_t> ProgramBuilder::allocate(std::span<const std::int64_t
   return addresses;
 }
 
-Stream ProgramBuilder::finish() {
-  return emit_stream(std::move(sections_), npu_, options_);
-}
+Stream ProgramBuilder::finish() { return emit_stream(std::move(sections_), npu_, options_); }
 
 }  // namespace deputy::delegate

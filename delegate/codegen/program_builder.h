@@ -43,8 +43,9 @@ class ProgramBuilder {
   void store(const MemoryRef& to, std::uint32_t spm, const Box& box);
 
   /// Begins a section: buffers of the given sizes, live together until the next call, and the only
-  /// scratchpad that the instructions until then may name. The sizes, each rounded up to kBufferAlign,
-  /// must fit the scratchpad together. The addresses get their final values in finish().
+  /// scratchpad that the instructions until then may name. The sizes, each rounded up to
+  /// kBufferAlign, must fit the scratchpad together. The addresses get their final values in
+  /// finish().
   std::vector<std::uint32_t> allocate(std::span<const std::int64_t> sizes);
 
   /// Appends END and returns the program. The builder is then spent.

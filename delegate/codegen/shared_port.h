@@ -1,5 +1,5 @@
-// A memory with one port that two queues use at once, one transaction each in turn, as an estimate that is told of
-// transfers in program order and not in the order of time.
+// A memory with one port that two queues use at once, one transaction each in turn, as an estimate
+// that is told of transfers in program order and not in the order of time.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,14 @@
 
 namespace deputy::delegate {
 
-/// Times in cycles. A transfer is told when it could start and how long it takes alone, and how much of that time it
-/// keeps the port busy: where the two together want more than the port has, each gets its half or what the other leaves.
-/// What a transfer takes from one whose end has been told already delays that queue's next transfer instead.
+/// Times in cycles. A transfer is told when it could start and how long it takes alone, and how
+/// much of that time it keeps the port busy: where the two together want more than the port has,
+/// each gets its half or what the other leaves. What a transfer takes from one whose end has been
+/// told already delays that queue's next transfer instead.
 class SharedPort {
  public:
-  /// `queue`: 0 or 1. `alone`: cycles without the other queue; `busy`: of those, the port's. The transfer's end.
+  /// `queue`: 0 or 1. `alone`: cycles without the other queue; `busy`: of those, the port's. The
+  /// transfer's end.
   double take(std::size_t queue, double start, double alone, double busy) {
     if (alone <= 0) return std::max(start, free_[queue]);
     const double density = std::min(1.0, busy / alone);

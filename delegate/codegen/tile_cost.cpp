@@ -109,38 +109,49 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
                        weight_stretches * rates.weights_run;
   if (rates.ahead && weight_bytes > 0) {
     const auto once = static_cast<double>(s.weight_bytes());
-    weight_load = weight_load * (1 - once / weight_bytes) + (once + param_bytes) * rates.ahead_per_byte;
+    weight_load =
+        weight_load * (1 - once / weight_bytes) + (once + param_bytes) * rates.ahead_per_byte;
   }
   const double map_loads = maps * static_cast<double>(ns * no);
   const double map_load = maps * (output_bytes * rates.ofm_per_byte + output_runs * rates.ofm_run);
   double ports[2] = {0, weight_load};  // SRAM, DRAM
   ports[!rates.ifm_in_sram] += ifm_load, ports[!rates.ofm_in_sram] += map_load;
-  const double load = std::max({ports[0], ports[1], (ifm_loads + weight_loads + map_loads) * rates.issue});
-  const double stored = static_cast<double>(s.epilogue.stored_rows(s.oh) * s.epilogue.stored_columns(s.ow)) /
-                        static_cast<double>(s.oh * s.ow);
+  const double load =
+      std::max({ports[0], ports[1], (ifm_loads + weight_loads + map_loads) * rates.issue});
+  const double stored =
+      static_cast<double>(s.epilogue.stored_rows(s.oh) * s.epilogue.stored_columns(s.ow)) /
+      static_cast<double>(s.oh * s.ow);
   const double store = output_bytes * stored * rates.ofm_per_byte +
-                       static_cast<double>(ns * no) * rates.issue + output_runs * stored * rates.ofm_run;
+                       static_cast<double>(ns * no) * rates.issue +
+                       output_runs * stored * rates.ofm_run;
 
   // Loads and stores of maps share the SRAM.
-  const double sram = ports[0] + (rates.ofm_in_sram ? store - static_cast<double>(ns * no) * rates.issue : 0);
+  const double sram =
+      ports[0] + (rates.ofm_in_sram ? store - static_cast<double>(ns * no) * rates.issue : 0);
 
   const double share =
       output_bytes / (static_cast<double>(ns * no) * static_cast<double>(t.toh * t.tow * t.toc));
   const double compute = facts.tile_cycles * static_cast<double>(ns * no) * share;
 
   const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte +
-                      static_cast<double>(b.weights) * (rates.ahead ? rates.ahead_per_byte : rates.weights_per_byte);
+                      static_cast<double>(b.weights) *
+                          (rates.ahead ? rates.ahead_per_byte : rates.weights_per_byte);
   const double drain = static_cast<double>(b.ofm) * rates.ofm_per_byte;
-  const double extra = static_cast<double>(2 * s.epilogue.maps + s.epilogue.vectors + s.epilogue.pools());
+  const double extra =
+      static_cast<double>(2 * s.epilogue.maps + s.epilogue.vectors + s.epilogue.pools());
   const double commands =
       (ifm_loads + weight_loads + tiles + static_cast<double>(ns * no) * (1 + extra)) *
       rates.command;
   // What has one buffer for several blocks cannot come while another is computed.
   const double alone =
       std::max(t.ifm_slots == 1 && ifm_loads > 1 ? ifm_load + ifm_loads * rates.ifm_setup : 0,
-               t.w_slots == 1 && weight_loads > 2 ? weight_load + weight_loads * rates.weights_setup : 0) +
-      (t.ofm_slots == 1 && ns * no > 1 ? store + static_cast<double>(ns * no) * (rates.ofm_setup - rates.issue) : 0);
-  const double queues = std::max({load + drain, fill + compute + drain, alone + compute, store + fill, sram});
+               t.w_slots == 1 && weight_loads > 2 ? weight_load + weight_loads * rates.weights_setup
+                                                  : 0) +
+      (t.ofm_slots == 1 && ns * no > 1
+           ? store + static_cast<double>(ns * no) * (rates.ofm_setup - rates.issue)
+           : 0);
+  const double queues =
+      std::max({load + drain, fill + compute + drain, alone + compute, store + fill, sram});
   return std::max(queues, commands) + commands * kCommandShare;
 }
 
@@ -152,21 +163,28 @@ TransferRates transfer_rates(const CompileOptions& options, bool ifm_in_sram, bo
   rates.ofm_per_byte = 1 / (ofm_in_sram ? m.sram_bytes_per_cycle : m.dram_bytes_per_cycle);
   constexpr double kCommandBytes = 36;  // about the mean of LOAD, CONV and STORE
   rates.command = options.npu.ctrl.decode_cycles + kCommandBytes / m.dram_bytes_per_cycle;
-  const auto latency = [&](bool sram) { return sram ? m.sram_latency_cycles : m.dram_latency_cycles; };
+  const auto latency = [&](bool sram) {
+    return sram ? m.sram_latency_cycles : m.dram_latency_cycles;
+  };
   rates.issue = options.npu.dma.issue_cycles;
   rates.ifm_in_sram = ifm_in_sram, rates.ofm_in_sram = ofm_in_sram;
-  rates.double_buffer = options.optimisations.double_buffer, rates.search = options.optimisations.tile_search;
+  rates.double_buffer = options.optimisations.double_buffer,
+  rates.search = options.optimisations.tile_search;
   rates.fast = options.effort == Effort::kFast;
   const auto setup = [&](bool sram) { return options.npu.dma.issue_cycles + latency(sram); };
-  rates.weights_setup = setup(false), rates.ifm_setup = setup(ifm_in_sram), rates.ofm_setup = setup(ofm_in_sram);
-  // What the window cannot hide of the latency, the bursts of a DRAM that both neighbours in memory share (a stretch of n
-  // bytes at any place touches n - 1 + burst bytes on average; constants are aligned, so half of that), and a few cycles
-  // for the grant that every stretch takes from the other queues: of two cuts that are equally fast, the one with fewer
-  // transactions wins.
+  rates.weights_setup = setup(false), rates.ifm_setup = setup(ifm_in_sram),
+  rates.ofm_setup = setup(ofm_in_sram);
+  // What the window cannot hide of the latency, the bursts of a DRAM that both neighbours in memory
+  // share (a stretch of n bytes at any place touches n - 1 + burst bytes on average; constants are
+  // aligned, so half of that), and a few cycles for the grant that every stretch takes from the
+  // other queues: of two cuts that are equally fast, the one with fewer transactions wins.
   constexpr double kGrantCycles = 4;
   const double burst = (m.dram_burst_bytes - 1) / m.dram_bytes_per_cycle;
-  const auto run = [&](bool sram) { return latency(sram) / options.npu.dma.outstanding + kGrantCycles + (sram ? 0 : burst); };
-  rates.weights_run = run(false) - burst / 2, rates.ifm_run = run(ifm_in_sram), rates.ofm_run = run(ofm_in_sram);
+  const auto run = [&](bool sram) {
+    return latency(sram) / options.npu.dma.outstanding + kGrantCycles + (sram ? 0 : burst);
+  };
+  rates.weights_run = run(false) - burst / 2, rates.ifm_run = run(ifm_in_sram),
+  rates.ofm_run = run(ofm_in_sram);
   return rates;
 }
 
@@ -181,7 +199,8 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
   };
   std::vector<Slot> weights = slots(b.w_slots), params = slots(b.p_slots), ifm = slots(b.ifm_slots),
                     ofm = slots(b.ofm_slots);
-  // The load queue's front end, its ports to SRAM and DRAM, the completion of its last load; the store queue alike.
+  // The load queue's front end, its ports to SRAM and DRAM, the completion of its last load; the
+  // store queue alike.
   double front = 0, dram = 0, landed = 0;
   SharedPort sram;  // loads and stores
   double compute = 0, store = 0, stored = 0, dispatch = 0, taken_on = 0;
@@ -212,18 +231,22 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     const bool ahead = rates.ahead && (step.load_weights || step.load_params) &&
                        fetched.emplace(step.o0, step.load_weights ? step.c0 : -1).second;
     if (step.load_weights)
-      fetch(w, false, ahead ? outputs * taps * rates.ahead_per_byte
-                            : outputs * taps * rates.weights_per_byte +
-                                  weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.weights_run,
+      fetch(w, false,
+            ahead ? outputs * taps * rates.ahead_per_byte
+                  : outputs * taps * rates.weights_per_byte +
+                        weight_runs(s, step.o1 - step.o0, step.c1 - step.c0) * rates.weights_run,
             rates.weights_setup);
     if (step.load_params)
-      fetch(p, false, outputs * arch::kChannelParamBytes * (ahead ? rates.ahead_per_byte : rates.params_per_byte),
+      fetch(p, false,
+            outputs * arch::kChannelParamBytes *
+                (ahead ? rates.ahead_per_byte : rates.params_per_byte),
             rates.weights_setup);
     if (step.load_ifm)
-      fetch(in, rates.ifm_in_sram, static_cast<double>(step.rows.size() * step.columns.size()) * channels *
-                        rates.ifm_per_byte +
-                    map_runs(step.rows.size(), step.columns.size(), step.c1 - step.c0, s.iw, s.ic) *
-                        rates.ifm_run,
+      fetch(in, rates.ifm_in_sram,
+            static_cast<double>(step.rows.size() * step.columns.size()) * channels *
+                    rates.ifm_per_byte +
+                map_runs(step.rows.size(), step.columns.size(), step.c1 - step.c0, s.iw, s.ic) *
+                    rates.ifm_run,
             rates.ifm_setup);
     dispatch += rates.command;
     const double start = std::max({compute, w.ready, p.ready, in.ready, out.free, dispatch});
@@ -234,12 +257,14 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     const std::int64_t rows = step.y1 - step.y0, columns = step.x1 - step.x0;
     const auto moved = [&](std::int64_t h, std::int64_t width) {
       return static_cast<double>(h * width) * outputs * rates.ofm_per_byte +
-             map_runs(h, width, step.o1 - step.o0, s.epilogue.stored_columns(s.ow), s.oc) * rates.ofm_run;
+             map_runs(h, width, step.o1 - step.o0, s.epilogue.stored_columns(s.ow), s.oc) *
+                 rates.ofm_run;
     };
     for (std::int64_t map = 0; map < s.epilogue.maps; ++map) {
       // Its buffer is free when the tile that used it has been taken on.
       dispatch += 2 * rates.command;
-      compute = std::max(compute, load(t.map_slots > 1 ? out.free : taken_on, rates.ofm_in_sram, moved(rows, columns), rates.ofm_setup));
+      compute = std::max(compute, load(t.map_slots > 1 ? out.free : taken_on, rates.ofm_in_sram,
+                                       moved(rows, columns), rates.ofm_setup));
     }
     compute += epilogue_cycles(s.epilogue, rows, columns, step.o1 - step.o0, npu);
     taken_on = compute;

@@ -133,17 +133,20 @@ struct Axes {
 };
 Axes axes_of(const WindowShape& s, const arch::NpuConfig& npu) {
   return {pooled_cuts(cuts(s.oh, 1, kMaxExtent), s.oh, s.epilogue.pool_h),
-          pooled_cuts(powers_of_two_cuts(s.ow, kMaxExtent), s.ow, s.epilogue.pool_w), channel_cuts(s, npu),
+          pooled_cuts(powers_of_two_cuts(s.ow, kMaxExtent), s.ow, s.epilogue.pool_w),
+          channel_cuts(s, npu),
           s.kind == WindowKind::kConv ? cuts(s.ic, npu.mac.ic_lanes, kMaxExtent) : Sizes{1}};
 }
 
 bool legal(const WindowShape& s, const Tiling& t, const arch::NpuConfig& npu) {
-  return accumulators_fit(s, t, npu) && extents_fit(s, t) && window_buffers(s, t).total() <= npu.spm.bytes;
+  return accumulators_fit(s, t, npu) && extents_fit(s, t) &&
+         window_buffers(s, t).total() <= npu.spm.bytes;
 }
 
-// All channels if they fit, else fewer outputs, else fewer inputs; of a map as many columns, then as many rows. Two
-// buffers for each operand where that leaves room for any tile.
-std::optional<Tiling> first_tiling(const WindowShape& s, const arch::NpuConfig& npu, bool double_buffer) {
+// All channels if they fit, else fewer outputs, else fewer inputs; of a map as many columns, then
+// as many rows. Two buffers for each operand where that leaves room for any tile.
+std::optional<Tiling> first_tiling(const WindowShape& s, const arch::NpuConfig& npu,
+                                   bool double_buffer) {
   const Axes axes = axes_of(s, npu);
   for (const std::int64_t slots : {2, 1}) {
     if (slots == 2 && !double_buffer) continue;
@@ -151,7 +154,8 @@ std::optional<Tiling> first_tiling(const WindowShape& s, const arch::NpuConfig& 
       for (const std::int64_t toc : axes.outputs)
         for (const std::int64_t tow : axes.widths)
           for (const std::int64_t toh : axes.heights) {
-            const Tiling t{toh, tow, toc, tic, true, s.has_weights() ? slots : 0, slots, slots, slots};
+            const Tiling t{toh,   tow,   toc,  tic, true, s.has_weights() ? slots : 0,
+                           slots, slots, slots};
             if (legal(s, t, npu)) return t;
           }
   }
@@ -164,14 +168,18 @@ bool window_fits(const WindowShape& s, const arch::NpuConfig& npu) {
   Tiling smallest;
   smallest.w_slots = s.has_weights();
   if (s.epilogue.pools())
-    smallest.toh = std::min(s.oh, s.epilogue.pool_h), smallest.tow = std::min(s.ow, s.epilogue.pool_w);
+    smallest.toh = std::min(s.oh, s.epilogue.pool_h),
+    smallest.tow = std::min(s.ow, s.epilogue.pool_w);
   return window_buffers(s, smallest).total() <= npu.spm.bytes && extents_fit(s, smallest);
 }
 
 std::optional<Tiling> choose_tiling(const WindowShape& s, const arch::NpuConfig& whole,
-                                    const TransferRates& rates, std::vector<TimedTiling>* timed_out) {
+                                    const TransferRates& rates,
+                                    std::vector<TimedTiling>* timed_out) {
   arch::NpuConfig npu = whole;
-  if (rates.spm_kept > 0) npu.spm.bytes = static_cast<std::int32_t>(std::max<std::int64_t>(0, npu.spm.bytes - rates.spm_kept));
+  if (rates.spm_kept > 0)
+    npu.spm.bytes =
+        static_cast<std::int32_t>(std::max<std::int64_t>(0, npu.spm.bytes - rates.spm_kept));
   if (rates.spm_kept > 0 && !window_fits(s, npu)) npu = whole;
   if (!rates.search) return first_tiling(s, npu, rates.double_buffer);
   const auto [heights, widths, outputs, inputs] = axes_of(s, npu);

@@ -1,6 +1,6 @@
 // Chooses how to cut a window operator: every candidate is bounded by its compute cycles and the
-// bytes it moves, and the best few are timed by walking their tiles through the three queues (tile_cost.h). Without the
-// search, the first tile that fits in a fixed order.
+// bytes it moves, and the best few are timed by walking their tiles through the three queues
+// (tile_cost.h). Without the search, the first tile that fits in a fixed order.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
-// Where tensors lie in system memory. Most are dense; a part of a concatenated tensor has the strides of the
-// whole, and a tensor between two layers of a cascade keeps only its last rows in a ring.
+// Where tensors lie in system memory. Most are dense; a part of a concatenated tensor has the
+// strides of the whole, and a tensor between two layers of a cascade keeps only its last rows in a
+// ring.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,9 @@ inline MemoryRef shifted(MemoryRef ref, std::int64_t bytes) {
 struct TensorView {
   MemoryRef at;
   std::vector<std::int64_t> strides;  ///< bytes from one index to the next, one a dimension
-  std::int64_t ring = 0;  ///< rank 4 only: rows of dimension 1 that are kept, row y at y % ring; 0: all
-  bool stored = false;    ///< false: no storage, the tensor lives inside a kernel
+  std::int64_t ring =
+      0;  ///< rank 4 only: rows of dimension 1 that are kept, row y at y % ring; 0: all
+  bool stored = false;  ///< false: no storage, the tensor lives inside a kernel
 };
 /// The dense view of a tensor of one-byte or wider elements.
 TensorView dense_view(const arch::TensorDesc& desc, MemoryRef at);
@@ -38,7 +40,7 @@ struct MapView {
   std::int64_t ring = 0;                       ///< as in TensorView
 };
 /// The view of a dense or rank-4 tensor seen as [n, h, w, c]; CHECKs that it can be seen so.
-MapView map_view(const TensorView& view, const arch::TensorDesc& desc, std::int64_t h, std::int64_t w,
-                 std::int64_t c);
+MapView map_view(const TensorView& view, const arch::TensorDesc& desc, std::int64_t h,
+                 std::int64_t w, std::int64_t c);
 
 }  // namespace deputy::delegate

@@ -23,11 +23,13 @@ struct WindowShape {
   WindowKind kind = WindowKind::kConv;
   std::int64_t n = 1, ih = 1, iw = 1, ic = 1, oh = 1, ow = 1, oc = 1;
   std::int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0, pad_left = 0;
-  std::int64_t mult = 1;  ///< depthwise multiplier
+  std::int64_t mult = 1;   ///< depthwise multiplier
   EpilogueShape epilogue;  ///< what follows on each tile while it is in the scratchpad
-  bool packed = false;    ///< weights are compressed: their code table lies in the scratchpad too
+  bool packed = false;     ///< weights are compressed: their code table lies in the scratchpad too
   bool has_weights() const { return kind != WindowKind::kPool; }
-  std::int64_t weight_bytes() const { return has_weights() ? oc * kh * kw * (kind == WindowKind::kConv ? ic : 1) : 0; }
+  std::int64_t weight_bytes() const {
+    return has_weights() ? oc * kh * kw * (kind == WindowKind::kConv ? ic : 1) : 0;
+  }
   auto operator<=>(const WindowShape&) const = default;
 };
 
@@ -65,8 +67,8 @@ struct WindowBuffers {
   std::int64_t table = 0;  ///< one, for packed weights
   std::int64_t w_slots = 0, p_slots = 0, ifm_slots = 0, ofm_slots = 0;
   std::vector<std::int64_t> epilogue;  ///< each there once
-  /// Buffers that the main instruction writes: the compute queue is in order, so one will do when a fused pool
-  /// takes every tile on to buffers of its own.
+  /// Buffers that the main instruction writes: the compute queue is in order, so one will do when a
+  /// fused pool takes every tile on to buffers of its own.
   std::int64_t ofm_buffers = 0;
   std::int64_t total() const {
     const auto all = [](std::int64_t slots, std::int64_t bytes) {

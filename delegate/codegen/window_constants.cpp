@@ -16,8 +16,8 @@ double u8_size(std::uint64_t bits) { return static_cast<double>(bits) / 8; }
 
 }  // namespace
 
-WindowConstants::WindowConstants(Lowering& context, TensorId weights, std::vector<std::uint8_t> params,
-                                 const WindowShape& shape)
+WindowConstants::WindowConstants(Lowering& context, TensorId weights,
+                                 std::vector<std::uint8_t> params, const WindowShape& shape)
     : context_(context),
       id_(weights),
       data_(signed_bytes(context.tensor(weights))),
@@ -33,8 +33,9 @@ WindowConstants::WindowConstants(Lowering& context, TensorId weights, std::vecto
   const double packed = u8_size(fitted.bits) + static_cast<double>(table_.size()) + kLanePadding;
   if (packed < kWorthwhile * static_cast<double>(data_.size())) weights_bits_ = fitted.bits;
   const double plain = static_cast<double>(params_.size());
-  params_ratio_ = static_cast<double>(
-                      encode_block(split_planes(params_, arch::kChannelParamBytes), arch::fixed_code()).size()) /
+  params_ratio_ = static_cast<double>(encode_block(split_planes(params_, arch::kChannelParamBytes),
+                                                   arch::fixed_code())
+                                          .size()) /
                   plain;
   if (params_ratio_ > kWorthwhile) params_ratio_ = 1;
 }
@@ -45,12 +46,13 @@ TransferRates WindowConstants::rates(TransferRates raw, bool packed) const {
   raw.params_per_byte = bus;
   if (params_ratio_ < 1) raw.params_per_byte = std::max(bus * params_ratio_, decoder);
   if (packed)
-    raw.weights_per_byte = std::max(
-        bus * u8_size(weights_bits_) / static_cast<double>(data_.size()), decoder);
+    raw.weights_per_byte =
+        std::max(bus * u8_size(weights_bits_) / static_cast<double>(data_.size()), decoder);
   return raw;
 }
 
-bool WindowConstants::pack(const WindowShape& packed, const Tiling& tiling, const TransferRates& raw) {
+bool WindowConstants::pack(const WindowShape& packed, const Tiling& tiling,
+                           const TransferRates& raw) {
   const double decoder = 1.0 / context_.options.npu.wdec.bytes_per_cycle;
   double plain_bytes = 0, plain_cycles = 0;
   double packed_bytes = static_cast<double>(table_.size());
@@ -62,8 +64,8 @@ bool WindowConstants::pack(const WindowShape& packed, const Tiling& tiling, cons
     const Bytes plain = missing ? block(step) : Bytes();
     if (missing) it->second = encode_block(plain, code_);
     const std::int64_t outputs = step.o1 - step.o0, channels = step.c1 - step.c0;
-    const auto bytes = static_cast<double>(
-        outputs * s_.kh * s_.kw * (s_.kind == WindowKind::kConv ? channels : 1));
+    const auto bytes = static_cast<double>(outputs * s_.kh * s_.kw *
+                                           (s_.kind == WindowKind::kConv ? channels : 1));
     const auto stream = static_cast<double>(it->second.size());
     plain_bytes += bytes, packed_bytes += stream;
     plain_cycles += bytes * raw.weights_per_byte;
@@ -124,10 +126,9 @@ void WindowConstants::load_weights(const WindowStep& step, std::uint32_t spm) {
          arch::Traffic::kWeights);
     return;
   }
-  const MemoryRef weights =
-      is_u8(context_.tensor(id_))
-          ? MemoryRef{arch::Region::kConstants, context_.constants.add(data_)}
-          : context_.memory(id_);
+  const MemoryRef weights = is_u8(context_.tensor(id_))
+                                ? MemoryRef{arch::Region::kConstants, context_.constants.add(data_)}
+                                : context_.memory(id_);
   if (s_.kind == WindowKind::kConv)  // OHWI
     context_.program.load(shifted(weights, step.o0 * taps * s_.ic + step.c0), spm,
                           Box::dense(outputs, taps, channels, taps * s_.ic, s_.ic),
@@ -143,8 +144,10 @@ void WindowConstants::load_params(const WindowStep& step, std::uint32_t spm) {
   if (params_ratio_ < 1) {
     const auto [it, missing] = stored_params_.try_emplace({step.o0, step.o1});
     if (missing) {
-      const auto records = std::span(params_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(bytes));
-      const Bytes stream = encode_block(split_planes(records, arch::kChannelParamBytes), arch::fixed_code());
+      const auto records = std::span(params_).subspan(static_cast<std::size_t>(first),
+                                                      static_cast<std::size_t>(bytes));
+      const Bytes stream =
+          encode_block(split_planes(records, arch::kChannelParamBytes), arch::fixed_code());
       if (stream.size() < records.size()) it->second = store(stream);
     }
     if (it->second.bytes != 0)

@@ -1,5 +1,6 @@
-// Weights and channel parameters of one window operator: whether they go through the NPU's decoder, where they
-// lie among the executable's constants, and the LOADs and LOADWs that fetch a step's blocks.
+// Weights and channel parameters of one window operator: whether they go through the NPU's decoder,
+// where they lie among the executable's constants, and the LOADs and LOADWs that fetch a step's
+// blocks.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,9 @@ class WindowConstants {
   /// The rates with the compressed sizes, for a shape that is packed or not.
   TransferRates rates(TransferRates raw, bool packed) const;
 
-  /// Encodes the blocks of a tiling of the packed shape. False, and nothing is packed, when the load
-  /// queue would not move fewer bytes in less time than without: choose a tiling of the plain shape then.
+  /// Encodes the blocks of a tiling of the packed shape. False, and nothing is packed, when the
+  /// load queue would not move fewer bytes in less time than without: choose a tiling of the plain
+  /// shape then.
   bool pack(const WindowShape& packed, const Tiling& tiling, const TransferRates& raw);
 
   /// Fetches the code table; once, before the first weights. Only when pack() was true.
@@ -46,15 +48,16 @@ class WindowConstants {
 
   Lowering& context_;
   const TensorId id_;
-  const Bytes data_;    // int8 weights
+  const Bytes data_;  // int8 weights
   const Bytes params_;
   const WindowShape s_;
   arch::CodeLengths code_;
-  std::uint64_t weights_bits_ = 0;    // of the whole tensor under code_; 0: not worth it
-  double params_ratio_ = 1;           // compressed to plain
+  std::uint64_t weights_bits_ = 0;  // of the whole tensor under code_; 0: not worth it
+  double params_ratio_ = 1;         // compressed to plain
   bool packed_ = false;
-  Bytes table_;                       // the compressed table
-  std::map<std::pair<std::int64_t, std::int64_t>, Bytes> blocks_;  // by first output and input channel
+  Bytes table_;  // the compressed table
+  std::map<std::pair<std::int64_t, std::int64_t>, Bytes>
+      blocks_;  // by first output and input channel
   std::map<std::pair<std::int64_t, std::int64_t>, Stream> stored_, stored_params_;
   std::uint32_t table_spm_ = 0;
 };

@@ -18,7 +18,8 @@ bool constant_input(const Graph& graph, const Op& op) {
 }
 
 Remedy remedy_of(const Graph& graph, const Op& op, Rule rule, const Tensor& tensor) {
-  constexpr const char* kQuantise = "quantise the model (deputy quantize), or leave the operator to the CPU";
+  constexpr const char* kQuantise =
+      "quantise the model (deputy quantize), or leave the operator to the CPU";
   switch (rule) {
     case Rule::kTypes:
       return {kQuantise, false};
@@ -27,7 +28,8 @@ Remedy remedy_of(const Graph& graph, const Op& op, Rule rule, const Tensor& tens
       return {"convert: exchange int8 and uint8, exact", true};
     case Rule::kSameQuantisation:
       if (constant_input(graph, op)) return {"quantise both with one range", false};
-      return {"convert: change the scale beside the operator, or quantise both with one range", true};
+      return {"convert: change the scale beside the operator, or quantise both with one range",
+              true};
     case Rule::kSoftmaxOutput:
       return {"convert: softmax in steps of 1/256, then change the scale", true};
     case Rule::kWeights:
@@ -51,10 +53,12 @@ Remedy remedy_of(const Graph& graph, const Op& op, Rule rule, const Tensor& tens
 
 bool crosses_floats(const Graph& graph, const Op& op) {
   return (op.kind == arch::OpKind::QUANTIZE || op.kind == arch::OpKind::DEQUANTIZE) &&
-         graph.tensor(op.inputs[0]).desc.quant.present() != graph.tensor(op.outputs[0]).desc.quant.present();
+         graph.tensor(op.inputs[0]).desc.quant.present() !=
+             graph.tensor(op.outputs[0]).desc.quant.present();
 }
 
-std::vector<Mismatch> check_contract(const Graph& graph, std::size_t index, const CompileOptions& options) {
+std::vector<Mismatch> check_contract(const Graph& graph, std::size_t index,
+                                     const CompileOptions& options) {
   std::vector<Mismatch> out;
   const Op& op = graph.ops[index];
   const OpRow* row = constraint_row(op.kind, TableEngine::kNpu);
@@ -71,7 +75,8 @@ std::vector<Mismatch> check_contract(const Graph& graph, std::size_t index, cons
     // Of the wrong type: the other rules would only say so again.
     if (demand.rule == Rule::kTypes && !out.empty()) return out;
     if (demand.rule == Rule::kSoftmaxOutput && out.empty())
-      if (auto found = broken(*row, demand, graph, op, options)) add(op.outputs[0], std::move(*found));
+      if (auto found = broken(*row, demand, graph, op, options))
+        add(op.outputs[0], std::move(*found));
   }
   return out;
 }

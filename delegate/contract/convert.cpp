@@ -47,7 +47,9 @@ class Converter {
     for (const Mismatch& m : mismatches)
       if (!mend(draft, m.rule)) {
         g.tensors.resize(tensors);
-        std::erase_if(converted_, [&](const auto& entry) { return static_cast<std::size_t>(entry.second) >= tensors; });
+        std::erase_if(converted_, [&](const auto& entry) {
+          return static_cast<std::size_t>(entry.second) >= tensors;
+        });
         return false;
       }
     g.ops.insert(g.ops.end(), draft.before.begin(), draft.before.end());
@@ -59,13 +61,20 @@ class Converter {
 
   bool mend(Draft& d, Rule rule) {
     switch (rule) {
-      case Rule::kOneType: return one_type(d);
-      case Rule::kSameQuantisation: return one_quantisation(d);
-      case Rule::kSoftmaxOutput: return softmax_output(d);
-      case Rule::kWeights: return weights_type(d);
-      case Rule::kBias: return bias_type(d);
-      case Rule::kBiasScale: return bias_scale(d);
-      default: return false;
+      case Rule::kOneType:
+        return one_type(d);
+      case Rule::kSameQuantisation:
+        return one_quantisation(d);
+      case Rule::kSoftmaxOutput:
+        return softmax_output(d);
+      case Rule::kWeights:
+        return weights_type(d);
+      case Rule::kBias:
+        return bias_type(d);
+      case Rule::kBiasScale:
+        return bias_scale(d);
+      default:
+        return false;
     }
   }
 
@@ -76,7 +85,8 @@ class Converter {
     return static_cast<TensorId>(out_.graph.tensors.size() - 1);
   }
   // As `like`, but not constant.
-  TensorId add_computed(const Tensor& like, const std::string& suffix, DType dtype, Quantisation quant) {
+  TensorId add_computed(const Tensor& like, const std::string& suffix, DType dtype,
+                        Quantisation quant) {
     Tensor tensor;
     tensor.desc = like.desc;
     tensor.desc.dtype = dtype, tensor.desc.quant = std::move(quant);
@@ -91,9 +101,12 @@ class Converter {
     tensor.desc = out_.graph.tensor(id).desc;
     return other_signedness(std::move(tensor)).desc.quant;
   }
-  std::string name(TensorId id) const { return fmt::format("'{}'", out_.graph.tensor(id).desc.name); }
+  std::string name(TensorId id) const {
+    return fmt::format("'{}'", out_.graph.tensor(id).desc.name);
+  }
 
-  // Reads `id` as `dtype` with `quant`: by a QUANTIZE before the operator, one for all who want the same.
+  // Reads `id` as `dtype` with `quant`: by a QUANTIZE before the operator, one for all who want the
+  // same.
   TensorId read_as(Draft& d, TensorId id, DType dtype, const Quantisation& quant) {
     const auto key = std::tuple(id, dtype, quant.scale, quant.zero_point);
     const auto [it, fresh] = converted_.try_emplace(key, kNoTensor);
@@ -103,15 +116,18 @@ class Converter {
     const TensorId to = add_computed(like, fmt::format("/{}", dtype_name(dtype)), dtype, quant);
     it->second = to;
     d.before.push_back(quantize(d.op, id, to));
-    d.texts.push_back(exact ? fmt::format("{} as {}: QUANTIZE before it, exact", name(id), dtype_name(dtype))
-                            : fmt::format("{} with scale {:g}: QUANTIZE before it, rounds", name(id), quant.scale[0]));
+    d.texts.push_back(
+        exact ? fmt::format("{} as {}: QUANTIZE before it, exact", name(id), dtype_name(dtype))
+              : fmt::format("{} with scale {:g}: QUANTIZE before it, rounds", name(id),
+                            quant.scale[0]));
     return to;
   }
   // The operator writes output k as `dtype` with `quant`, and a QUANTIZE makes the real one of it.
   void write_as(Draft& d, std::size_t k, DType dtype, Quantisation quant) {
     const TensorId real = d.op.outputs[k];
     const Tensor like = out_.graph.tensor(real);
-    d.texts.push_back(fmt::format("{} made with scale {:g}: QUANTIZE behind it, rounds", name(real), quant.scale[0]));
+    d.texts.push_back(fmt::format("{} made with scale {:g}: QUANTIZE behind it, rounds", name(real),
+                                  quant.scale[0]));
     d.op.outputs[k] = add_computed(like, "/as_made", dtype, std::move(quant));
     d.after.push_back(quantize(d.op, d.op.outputs[k], real));
   }
@@ -127,7 +143,8 @@ class Converter {
     return weights_type(d);
   }
 
-  // One input: the operator keeps its quantisation, and its outputs change theirs. Several: they take the output's.
+  // One input: the operator keeps its quantisation, and its outputs change theirs. Several: they
+  // take the output's.
   bool one_quantisation(Draft& d) {
     const std::vector<TensorId> data = data_inputs(d.op);
     const Tensor& first = out_.graph.tensor(data[0]);
@@ -141,7 +158,8 @@ class Converter {
     }
     const arch::TensorDesc want = out_.graph.tensor(d.op.outputs[0]).desc;
     for (TensorId& id : d.op.inputs)
-      if (is_data(d.op, id) && !same_quantisation(out_.graph.tensor(id), out_.graph.tensor(d.op.outputs[0])))
+      if (is_data(d.op, id) &&
+          !same_quantisation(out_.graph.tensor(id), out_.graph.tensor(d.op.outputs[0])))
         id = read_as(d, id, want.dtype, want.quant);
     return true;
   }
@@ -200,13 +218,15 @@ class Converter {
 
   bool bias_scale(Draft& d) {
     Tensor b = out_.graph.tensor(d.op.inputs[2]);
-    const Quantisation &x = out_.graph.tensor(d.op.inputs[0]).desc.quant, &w = out_.graph.tensor(d.op.inputs[1]).desc.quant;
+    const Quantisation &x = out_.graph.tensor(d.op.inputs[0]).desc.quant,
+                       &w = out_.graph.tensor(d.op.inputs[1]).desc.quant;
     if (!b.constant || b.desc.dtype != DType::kInt32) return false;
     const auto old = numbers<std::int32_t>(b);
     const std::vector<float> from = b.desc.quant.scale;
     std::vector<double> values;
     for (std::size_t i = 0; i < old.size(); ++i) {
-      const double step = static_cast<double>(x.scale[0]) * static_cast<double>(w.scale[w.scale.size() == 1 ? 0 : i]);
+      const double step = static_cast<double>(x.scale[0]) *
+                          static_cast<double>(w.scale[w.scale.size() == 1 ? 0 : i]);
       const double own = static_cast<double>(from[from.size() == 1 ? 0 : i]);
       if (step == 0 && old[i] != 0) return false;
       values.push_back(step == 0 ? 0 : std::nearbyint(static_cast<double>(old[i]) * own / step));
@@ -215,7 +235,8 @@ class Converter {
     for (const float scale : w.scale) b.desc.quant.scale.push_back(x.scale[0] * scale);
     b.desc.quant.axis = 0;
     if (!store_int32(b, values)) return false;
-    d.texts.push_back(fmt::format("'{}' in steps of the product of the scales: rewritten, rounds", b.desc.name));
+    d.texts.push_back(
+        fmt::format("'{}' in steps of the product of the scales: rewritten, rounds", b.desc.name));
     d.op.inputs[2] = add(std::move(b), "/steps");
     return true;
   }
@@ -227,7 +248,8 @@ class Converter {
 
   const CompileOptions& options_;
   Converted out_;
-  std::map<std::tuple<TensorId, DType, std::vector<float>, std::vector<std::int32_t>>, TensorId> converted_;
+  std::map<std::tuple<TensorId, DType, std::vector<float>, std::vector<std::int32_t>>, TensorId>
+      converted_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// TRANSPOSEs that change no byte: those that only move dimensions of size 1, and those that undo others before
-// them, with RESHAPEs between or not.
+// TRANSPOSEs that change no byte: those that only move dimensions of size 1, and those that undo
+// others before them, with RESHAPEs between or not.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,9 @@
 
 namespace deputy::delegate {
 
-/// The graph with every such TRANSPOSE as a RESHAPE of the tensor whose bytes it has; a TRANSPOSE that nobody
-/// reads after that is one, too. Operators and tensors keep their places. nullopt when there is none.
+/// The graph with every such TRANSPOSE as a RESHAPE of the tensor whose bytes it has; a TRANSPOSE
+/// that nobody reads after that is one, too. Operators and tensors keep their places. nullopt when
+/// there is none.
 std::optional<Graph> cancel_transposes(const Graph& graph);
 
 }  // namespace deputy::delegate

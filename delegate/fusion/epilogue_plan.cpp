@@ -21,8 +21,8 @@ bool is_pool_kind(OpKind kind) {
   return kind == OpKind::AVERAGE_POOL_2D || kind == OpKind::MAX_POOL_2D || kind == OpKind::MEAN;
 }
 
-// What the tile search must respect along one axis of a pool over `size` results, or nullopt when its windows
-// do not lie end to end from the first one on.
+// What the tile search must respect along one axis of a pool over `size` results, or nullopt when
+// its windows do not lie end to end from the first one on.
 std::optional<std::int64_t> pool_step(std::int64_t size, std::int64_t outputs, std::int64_t kernel,
                                       std::int64_t stride, std::int64_t pad) {
   if (pad != 0) return std::nullopt;
@@ -59,8 +59,7 @@ std::optional<std::string> append_eltwise(const Graph& graph, Numerics numerics,
   stage.other_first = op.inputs[1] == from;
   stage.other = op.inputs[stage.other_first ? 0 : 1];
   const Shape &mine = graph.tensor(from).desc.shape, &theirs = graph.tensor(stage.other).desc.shape;
-  if (graph.tensor(op.outputs[0]).desc.shape != mine)
-    return "the other operand is the larger one";
+  if (graph.tensor(op.outputs[0]).desc.shape != mine) return "the other operand is the larger one";
   const bool pooled =
       std::any_of(plan.stages.begin(), plan.stages.end(), [](const Stage& s) { return s.pool; });
   if (theirs != mine || pooled) {
@@ -96,9 +95,8 @@ void Finish::then(const ByteTable& next) {
 std::optional<ByteTable> table_of(const Graph& graph, Numerics numerics, const Op& op,
                                   TensorId from) {
   if (!is_eltwise_kind(op.kind))
-    return op.inputs.empty() || op.inputs[0] != from
-               ? std::nullopt
-               : signed_table(graph, op, numerics);
+    return op.inputs.empty() || op.inputs[0] != from ? std::nullopt
+                                                     : signed_table(graph, op, numerics);
   const bool first = op.inputs[0] == from, second = op.inputs[1] == from;
   std::int8_t scalar = 0;
   if (!(first && second)) {

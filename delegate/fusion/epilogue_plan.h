@@ -1,9 +1,9 @@
-// What a kernel does to each tile of its main operator's output while the tile is in the scratchpad: the
-// arithmetic of the operators fused behind it.
+// What a kernel does to each tile of its main operator's output while the tile is in the
+// scratchpad: the arithmetic of the operators fused behind it.
 //
-// Every instruction that produces a tile ends in a clamp and an optional table. One-operand operators melt
-// into these (a chain of them is one table); operators of two feature maps become an ELTWISE on the tile,
-// pools a POOL.
+// Every instruction that produces a tile ends in a clamp and an optional table. One-operand
+// operators melt into these (a chain of them is one table); operators of two feature maps become an
+// ELTWISE on the tile, pools a POOL.
 #pragma once
 
 #include <array>
@@ -30,9 +30,11 @@ struct Finish {
   void then(const ByteTable& next);
 };
 
-/// The table that `op` is as a function of the tensor `from` alone: one-operand operators, and element-wise
-/// ones whose other operand is a constant scalar or `from` again. nullopt for any other.
-std::optional<ByteTable> table_of(const Graph& graph, Numerics numerics, const Op& op, TensorId from);
+/// The table that `op` is as a function of the tensor `from` alone: one-operand operators, and
+/// element-wise ones whose other operand is a constant scalar or `from` again. nullopt for any
+/// other.
+std::optional<ByteTable> table_of(const Graph& graph, Numerics numerics, const Op& op,
+                                  TensorId from);
 
 /// One instruction behind the main one.
 struct Stage {
@@ -61,9 +63,9 @@ inline EpiloguePlan bare_epilogue(std::int32_t act_min, std::int32_t act_max) {
   return {{act_min, act_max, {}}, {}};
 }
 
-/// Adds the operator `index`, which reads the result `from` so far, to `plan`. `window` is the main operator's
-/// geometry; null for one that is no window, which takes tables only. Returns why it is not possible, or nullopt
-/// when done.
+/// Adds the operator `index`, which reads the result `from` so far, to `plan`. `window` is the main
+/// operator's geometry; null for one that is no window, which takes tables only. Returns why it is
+/// not possible, or nullopt when done.
 std::optional<std::string> append(const Graph& graph, Numerics numerics, const WindowShape* window,
                                   std::size_t index, TensorId from, EpiloguePlan& plan);
 

@@ -12,15 +12,13 @@ using arch::OpKind;
 std::optional<std::string> fold_pad(const Graph& graph, const Op& pad, const Op& main,
                                     WindowShape& shape) {
   const auto box = pad_box(graph, pad);
-  const bool weighted =
-      main.kind == OpKind::CONV_2D || main.kind == OpKind::DEPTHWISE_CONV_2D;
+  const bool weighted = main.kind == OpKind::CONV_2D || main.kind == OpKind::DEPTHWISE_CONV_2D;
   if (!weighted && main.kind != OpKind::MAX_POOL_2D)
     return "an average counts the padded values, the window's own padding is not counted";
-  if (!box || graph.tensor(pad.inputs[0]).desc.shape.size() != 4 ||
-      box->out[1] != shape.ih || box->out[2] != shape.iw)
+  if (!box || graph.tensor(pad.inputs[0]).desc.shape.size() != 4 || box->out[1] != shape.ih ||
+      box->out[2] != shape.iw)
     return "the padded map is not the window's";
-  if (box->in[0] != box->out[0] || box->in[3] != box->out[3])
-    return "it pads images or channels";
+  if (box->in[0] != box->out[0] || box->in[3] != box->out[3]) return "it pads images or channels";
   const Tensor& map = graph.tensor(main.inputs[0]);
   const auto value = static_cast<std::uint8_t>(box->value),
              zero = static_cast<std::uint8_t>(map.desc.quant.zero_point[0]);

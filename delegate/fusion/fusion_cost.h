@@ -1,4 +1,5 @@
-// Whether an operator that could be fused should be: its operands take scratchpad from the tiles in front of it.
+// Whether an operator that could be fused should be: its operands take scratchpad from the tiles in
+// front of it.
 #pragma once
 
 #include <optional>
@@ -16,8 +17,8 @@ class FusionCost {
   FusionCost(const Graph& graph, const CompileOptions& options, TilingCache& tilings)
       : graph_(graph), options_(options), tilings_(tilings) {}
 
-  /// Why the operator `index`, with which `before` becomes `after`, is dearer inside the window's kernel than as
-  /// a kernel of its own; nullopt when it is not.
+  /// Why the operator `index`, with which `before` becomes `after`, is dearer inside the window's
+  /// kernel than as a kernel of its own; nullopt when it is not.
   std::optional<std::string> refusal(const WindowShape& window, const EpiloguePlan& before,
                                      const EpiloguePlan& after, std::size_t index) const;
 

@@ -1,9 +1,9 @@
-// Grows kernels operator by operator, in execution order: each operator joins the kernel that ends with the
-// producer of one of its operands where that is legal, else it begins a kernel of its own. An operator that
-// cannot be fused therefore never costs the ones behind it their fusion.
+// Grows kernels operator by operator, in execution order: each operator joins the kernel that ends
+// with the producer of one of its operands where that is legal, else it begins a kernel of its own.
+// An operator that cannot be fused therefore never costs the ones behind it their fusion.
 //
-// A kernel runs where its last operator stood: everything that it reads has been computed by then, and what it
-// computes on the way nobody else reads.
+// A kernel runs where its last operator stood: everything that it reads has been computed by then,
+// and what it computes on the way nobody else reads.
 #include "delegate/fusion/kernel.h"
 
 #include <algorithm>
@@ -43,7 +43,11 @@ class Planner {
  public:
   Planner(const Graph& graph, const Group& group, const CompileOptions& options,
           TilingCache& tilings, std::vector<FusionNote>* notes)
-      : graph_(graph), options_(options), cost_(graph, options, tilings), notes_(notes), readers_(graph.tensors.size(), 0) {
+      : graph_(graph),
+        options_(options),
+        cost_(graph, options, tilings),
+        notes_(notes),
+        readers_(graph.tensors.size(), 0) {
     for (const Op& op : graph.ops) {
       std::set<TensorId> read(op.inputs.begin(), op.inputs.end());
       for (const TensorId id : read)
@@ -103,8 +107,7 @@ class Planner {
     } else if (table_of(graph_, options_.numerics, op, op.inputs[0])) {
       g.takes_epilogue = true;
     }
-    g.takes_epilogue = g.takes_epilogue &&
-                       graph_.tensor(op.outputs[0]).desc.dtype == DType::kInt8;
+    g.takes_epilogue = g.takes_epilogue && graph_.tensor(op.outputs[0]).desc.dtype == DType::kInt8;
     kernels_.push_back(std::move(g));
   }
 
@@ -144,8 +147,8 @@ class Planner {
       std::optional<std::string> refused = shared(from);
       EpiloguePlan plan = g.plan;
       if (!refused)
-        refused = append(graph_, options_.numerics, g.window ? &*g.window : nullptr, index, from,
-                         plan);
+        refused =
+            append(graph_, options_.numerics, g.window ? &*g.window : nullptr, index, from, plan);
       if (!refused && g.window) refused = cost_.refusal(*g.window, g.plan, plan, index);
       note(index, g.kernel.main, refused, "it works on the tile in the scratchpad");
       if (refused) continue;

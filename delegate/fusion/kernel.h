@@ -15,8 +15,8 @@ namespace deputy::delegate {
 class TilingCache;
 
 struct Kernel {
-  std::vector<std::size_t> ops;  ///< indices into Graph::ops, in execution order
-  std::size_t main = 0;          ///< the one whose lowering emits the instructions
+  std::vector<std::size_t> ops;       ///< indices into Graph::ops, in execution order
+  std::size_t main = 0;               ///< the one whose lowering emits the instructions
   std::optional<std::size_t> pad;     ///< a PAD before it that became the window's own padding
   std::vector<std::size_t> epilogue;  ///< what follows on each tile of its output, in order
 
@@ -52,7 +52,7 @@ struct Action {
   /// The operators, by kernel: of one kernel, of all those that a cascade interleaves, or one CPU
   /// operator.
   std::vector<std::vector<std::size_t>> kernels;
-  bool host = false;  ///< on the CPU
+  bool host = false;                 ///< on the CPU
   std::vector<TensorId> keeps = {};  ///< must be intact after it, whether it reads them or not
 };
 

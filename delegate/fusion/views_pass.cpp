@@ -27,7 +27,7 @@ bool seen_as(const Shape& s, std::int64_t h, std::int64_t w, std::int64_t c) {
 struct Users {
   std::vector<const Kernel*> kernels;  // on the NPU, without the operators that views replace
   bool host = false, host_writes = false, aliased = false;
-  int part_of = -1;             // index into the plan's parts
+  int part_of = -1;              // index into the plan's parts
   std::vector<TensorId> inside;  // its own parts
 };
 
@@ -84,11 +84,11 @@ class Planner {
     for (const Part& part : parts->parts) {
       if (graph_.tensor(part.tensor).desc.elements() == 0) continue;
       const Refusal refused = refusal(kernel, *parts, part);
-      plan_.notes.push_back({kernel.main, kernel.main, !refused,
-                             refused ? "'" + graph_.tensor(part.tensor).desc.name + "' is copied: " + *refused
-                                     : "'" + graph_.tensor(part.tensor).desc.name +
-                                           (parts->gather ? "' is written in its place"
-                                                          : "' is read in its place")});
+      plan_.notes.push_back(
+          {kernel.main, kernel.main, !refused,
+           refused ? "'" + graph_.tensor(part.tensor).desc.name + "' is copied: " + *refused
+                   : "'" + graph_.tensor(part.tensor).desc.name +
+                         (parts->gather ? "' is written in its place" : "' is read in its place")});
       if (refused) {
         ++left;
         continue;
@@ -130,17 +130,18 @@ class Planner {
     return dearer(kernel, part);
   }
 
-  // Whether a tensor that is to be written in its place inside another would be read by another program, which would then
-  // know it only by the other's name; parts of parts are taken for such.
+  // Whether a tensor that is to be written in its place inside another would be read by another
+  // program, which would then know it only by the other's name; parts of parts are taken for such.
   bool crosses(const Kernel& kernel, const Parts& parts, const Part& part) const {
     if (!parts.gather) return users(part.whole).part_of >= 0;
     const Users& u = users(part.tensor);
-    const auto group = std::find_if(kernels_.begin(), kernels_.end(), [&](const std::vector<Kernel>& g) {
-      return !g.empty() && &kernel >= &g.front() && &kernel <= &g.back();
-    });
-    return u.aliased || !u.inside.empty() || std::any_of(u.kernels.begin(), u.kernels.end(), [&](const Kernel* k) {
-             return k < &group->front() || k > &group->back();
-           });
+    const auto group =
+        std::find_if(kernels_.begin(), kernels_.end(), [&](const std::vector<Kernel>& g) {
+          return !g.empty() && &kernel >= &g.front() && &kernel <= &g.back();
+        });
+    return u.aliased || !u.inside.empty() ||
+           std::any_of(u.kernels.begin(), u.kernels.end(),
+                       [&](const Kernel* k) { return k < &group->front() || k > &group->back(); });
   }
 
   bool strided_whole(TensorId id) const {
@@ -160,19 +161,21 @@ class Planner {
     return is_dense(view, graph_.tensor(part.tensor).desc);
   }
 
-  // Why `id` may not lie strided, as `part` (of its own or of a tensor that it is inside of) would have it;
-  // `replaced` is the kernel that goes.
+  // Why `id` may not lie strided, as `part` (of its own or of a tensor that it is inside of) would
+  // have it; `replaced` is the kernel that goes.
   Refusal strided(TensorId id, const Part& part, const Kernel* replaced) const {
     const Users& u = users(id);
     if (u.host) return "the CPU or the caller touches it";
     if (u.aliased) return "it is seen in another shape";
-    if (part.axis.empty() || part.axis.back() + 1 != shape(part.whole).size() || part.step.back() != 1)
+    if (part.axis.empty() || part.axis.back() + 1 != shape(part.whole).size() ||
+        part.step.back() != 1)
       return "its channels would not lie side by side";
     for (const Kernel* k : u.kernels)
       if (k != replaced && !elided(k->main) && !addresses(*k, id))
         return "operator " + std::to_string(k->main) + " takes dense tensors only";
     for (const TensorId inner : u.inside)
-      if (const Refusal r = strided(inner, plan_.parts[static_cast<std::size_t>(users(inner).part_of)], nullptr))
+      if (const Refusal r =
+              strided(inner, plan_.parts[static_cast<std::size_t>(users(inner).part_of)], nullptr))
         return r;
     return std::nullopt;
   }
@@ -229,11 +232,9 @@ class Planner {
     const double runs = bytes / static_cast<double>(contiguous(part));
     double users_count = 0;
     for (const Kernel* k : users(part.tensor).kernels) users_count += k != &kernel;
-    const double copy =
-        2 * bytes * (rates.ifm_per_byte + rates.ofm_per_byte) + rates.ifm_setup + rates.ofm_setup +
-        runs * rates.ifm_run;
-    if (users_count * runs * rates.ifm_run > copy)
-      return "its narrow runs cost more than the copy";
+    const double copy = 2 * bytes * (rates.ifm_per_byte + rates.ofm_per_byte) + rates.ifm_setup +
+                        rates.ofm_setup + runs * rates.ifm_run;
+    if (users_count * runs * rates.ifm_run > copy) return "its narrow runs cost more than the copy";
     return std::nullopt;
   }
 

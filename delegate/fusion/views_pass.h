@@ -1,6 +1,7 @@
-// CONCATENATION, SPLIT and the like without copies: the operands are written where the result needs them, the
-// results are read where the operand has them. A view is legal when everybody who touches the part can address
-// it, and taken unless the narrow runs of bytes it makes cost more than the copy.
+// CONCATENATION, SPLIT and the like without copies: the operands are written where the result needs
+// them, the results are read where the operand has them. A view is legal when everybody who touches
+// the part can address it, and taken unless the narrow runs of bytes it makes cost more than the
+// copy.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ struct ViewPlan {
   std::vector<FusionNote> notes;    ///< `into` is the operator itself
 };
 
-/// `kernels`: by group, empty for the CPU's. Takes the kernels of elided operators out of it and tells those
-/// that still copy some of their parts which (Kernel::views).
+/// `kernels`: by group, empty for the CPU's. Takes the kernels of elided operators out of it and
+/// tells those that still copy some of their parts which (Kernel::views).
 ViewPlan plan_views(const Graph& graph, const CompileOptions& options,
                     const std::vector<OpPlacement>& placements,
                     std::vector<std::vector<Kernel>>& kernels);

@@ -34,8 +34,9 @@ std::string printable(std::string_view name) {
   return out;
 }
 
-// Parts of a flatbuffer may be referenced many times, so a small file could unfold into a huge graph. A
-// real file shares little: constants, names and operand lists together stay near the file's size.
+// Parts of a flatbuffer may be referenced many times, so a small file could unfold into a huge
+// graph. A real file shares little: constants, names and operand lists together stay near the
+// file's size.
 constexpr std::size_t kUnfoldFactor = 16;
 constexpr std::size_t kUnfoldFloor = std::size_t{1} << 20;
 
@@ -50,10 +51,12 @@ class Importer {
     if (model_.version() != 3)
       return unsupported("", fmt::format("schema version {} is not supported", model_.version()),
                          "convert the model to version 3 of the TFLite format");
-    if (!model_.subgraphs() || model_.subgraphs()->size() == 0) return malformed("", "the file has no subgraph");
+    if (!model_.subgraphs() || model_.subgraphs()->size() == 0)
+      return malformed("", "the file has no subgraph");
     if (model_.subgraphs()->size() > 1)
-      return unsupported("", fmt::format("the file has {} subgraphs; only a single one is supported",
-                                         model_.subgraphs()->size()),
+      return unsupported("",
+                         fmt::format("the file has {} subgraphs; only a single one is supported",
+                                     model_.subgraphs()->size()),
                          "remove control flow and extra signatures when converting");
     const tflite::SubGraph* subgraph = model_.subgraphs()->Get(0);
     DEPUTY_TRY(read_tensors(*subgraph));
@@ -85,20 +88,22 @@ class Importer {
   }
   Status spend(std::size_t bytes) {
     if (bytes > budget_)
-      return malformed("", "the file's tables refer to the same data too often: refused as hostile");
+      return malformed("",
+                       "the file's tables refer to the same data too often: refused as hostile");
     budget_ -= bytes;
     return {};
   }
 
-  Status read_ids(const flatbuffers::Vector<std::int32_t>* ids, bool optional, const std::string& what,
-                  std::vector<TensorId>& out) {
+  Status read_ids(const flatbuffers::Vector<std::int32_t>* ids, bool optional,
+                  const std::string& what, std::vector<TensorId>& out) {
     if (!ids) return {};
     DEPUTY_TRY(spend(ids->size() * sizeof(TensorId)));
     for (const std::int32_t id : *ids) {
       if (!(optional && id == kNoTensor) &&
           (id < 0 || static_cast<std::size_t>(id) >= graph_.tensors.size()))
-        return malformed(what, fmt::format("tensor index {} is out of range: the graph has {} tensors", id,
-                                           graph_.tensors.size()));
+        return malformed(
+            what, fmt::format("tensor index {} is out of range: the graph has {} tensors", id,
+                              graph_.tensors.size()));
       out.push_back(id);
     }
     return {};
@@ -118,8 +123,10 @@ class Importer {
       }
       const std::string what = fmt::format("tensor #{} '{}'", i, tensor.desc.name);
       DEPUTY_TRY(read_type(*source, what, tensor));
-      if (source->is_variable()) return unsupported(what, "variable tensors (kept between runs) are not supported");
-      if (source->sparsity()) return unsupported(what, "sparse tensors are not supported", "densify the model");
+      if (source->is_variable())
+        return unsupported(what, "variable tensors (kept between runs) are not supported");
+      if (source->sparsity())
+        return unsupported(what, "sparse tensors are not supported", "densify the model");
       if (source->shape()) {
         DEPUTY_TRY(spend(source->shape()->size() * sizeof(std::int32_t)));
         tensor.desc.shape.assign(source->shape()->begin(), source->shape()->end());
@@ -133,17 +140,34 @@ class Importer {
 
   Status read_type(const tflite::Tensor& source, const std::string& what, Tensor& tensor) const {
     switch (source.type()) {
-      case tflite::TensorType::FLOAT32: tensor.desc.dtype = DType::kFloat32; return {};
-      case tflite::TensorType::FLOAT16: tensor.desc.dtype = DType::kFloat16; return {};
-      case tflite::TensorType::INT32: tensor.desc.dtype = DType::kInt32; return {};
-      case tflite::TensorType::UINT8: tensor.desc.dtype = DType::kUint8; return {};
-      case tflite::TensorType::INT64: tensor.desc.dtype = DType::kInt64; return {};
-      case tflite::TensorType::BOOL: tensor.desc.dtype = DType::kBool; return {};
-      case tflite::TensorType::INT16: tensor.desc.dtype = DType::kInt16; return {};
-      case tflite::TensorType::INT8: tensor.desc.dtype = DType::kInt8; return {};
+      case tflite::TensorType::FLOAT32:
+        tensor.desc.dtype = DType::kFloat32;
+        return {};
+      case tflite::TensorType::FLOAT16:
+        tensor.desc.dtype = DType::kFloat16;
+        return {};
+      case tflite::TensorType::INT32:
+        tensor.desc.dtype = DType::kInt32;
+        return {};
+      case tflite::TensorType::UINT8:
+        tensor.desc.dtype = DType::kUint8;
+        return {};
+      case tflite::TensorType::INT64:
+        tensor.desc.dtype = DType::kInt64;
+        return {};
+      case tflite::TensorType::BOOL:
+        tensor.desc.dtype = DType::kBool;
+        return {};
+      case tflite::TensorType::INT16:
+        tensor.desc.dtype = DType::kInt16;
+        return {};
+      case tflite::TensorType::INT8:
+        tensor.desc.dtype = DType::kInt8;
+        return {};
       default:
-        return unsupported(what, fmt::format("element type {} is not supported", static_cast<int>(source.type())),
-                           "supported: float32, float16, int8, uint8, int16, int32, int64, bool");
+        return unsupported(
+            what, fmt::format("element type {} is not supported", static_cast<int>(source.type())),
+            "supported: float32, float16, int8, uint8, int16, int32, int64, bool");
     }
   }
 
@@ -162,24 +186,29 @@ class Importer {
     for (flatbuffers::uoffset_t c = 0; c < scale.size(); ++c) {
       const float s = scale.Get(c);
       if (!std::isfinite(s) || s <= 0)
-        return malformed(what, fmt::format("scale {} of channel {} is not a positive number", s, c));
-      // The verifier aligns vectors to 4 bytes only, so 64-bit elements are copied, not read in place.
+        return malformed(what,
+                         fmt::format("scale {} of channel {} is not a positive number", s, c));
+      // The verifier aligns vectors to 4 bytes only, so 64-bit elements are copied, not read in
+      // place.
       std::int64_t z;
       std::memcpy(&z, source->zero_point()->Data() + (zeros == 1 ? 0 : c) * sizeof z, sizeof z);
       DEPUTY_TRY(check_zero_point(z, desc.dtype, what));
       quant.scale.push_back(s);
       quant.zero_point.push_back(static_cast<std::int32_t>(z));
     }
-    // A vector has one axis, whatever the file says: some converters write a bias with its weights' axis.
+    // A vector has one axis, whatever the file says: some converters write a bias with its weights'
+    // axis.
     if (scale.size() > 1) quant.axis = desc.shape.size() == 1 ? 0 : source->quantized_dimension();
     // Converters leave scales on float tensors too; they mean nothing there.
-    if (desc.dtype != DType::kFloat32 && desc.dtype != DType::kFloat16 && desc.dtype != DType::kBool)
+    if (desc.dtype != DType::kFloat32 && desc.dtype != DType::kFloat16 &&
+        desc.dtype != DType::kBool)
       desc.quant = std::move(quant);
     return {};
   }
 
   Status check_zero_point(std::int64_t z, DType dtype, const std::string& what) const {
-    std::int64_t lo = std::numeric_limits<std::int32_t>::min(), hi = std::numeric_limits<std::int32_t>::max();
+    std::int64_t lo = std::numeric_limits<std::int32_t>::min(),
+                 hi = std::numeric_limits<std::int32_t>::max();
     if (dtype == DType::kInt8) lo = -128, hi = 127;
     if (dtype == DType::kUint8) lo = 0, hi = 255;
     if (dtype == DType::kInt16) lo = -32768, hi = 32767;
@@ -191,9 +220,11 @@ class Importer {
     const std::size_t buffers = model_.buffers() ? model_.buffers()->size() : 0;
     if (index == 0) return {};
     if (index >= buffers)
-      return malformed(what, fmt::format("buffer index {} is out of range: the file has {} buffers", index, buffers));
+      return malformed(what, fmt::format("buffer index {} is out of range: the file has {} buffers",
+                                         index, buffers));
     const tflite::Buffer* buffer = model_.buffers()->Get(index);
-    if (buffer->offset() > 1) return unsupported(what, "data outside the flatbuffer (files over 2 GB) is not supported");
+    if (buffer->offset() > 1)
+      return unsupported(what, "data outside the flatbuffer (files over 2 GB) is not supported");
     if (!buffer->data() || buffer->data()->size() == 0) return {};
     DEPUTY_TRY(spend(buffer->data()->size()));
     tensor.constant = true;
@@ -201,22 +232,26 @@ class Importer {
     return {};
   }
 
-  Status operator_kind(const tflite::Operator& op, flatbuffers::uoffset_t number, arch::OpKind& kind) const {
+  Status operator_kind(const tflite::Operator& op, flatbuffers::uoffset_t number,
+                       arch::OpKind& kind) const {
     const std::string what = fmt::format("operator #{}", number);
     const std::size_t codes = model_.operator_codes() ? model_.operator_codes()->size() : 0;
     if (op.opcode_index() >= codes)
       return malformed(what, fmt::format("operator code index {} is out of range: the file has {}",
                                          op.opcode_index(), codes));
     const tflite::OperatorCode* code = model_.operator_codes()->Get(op.opcode_index());
-    // Old files have only the byte; new ones have both, equal unless the number does not fit the byte.
+    // Old files have only the byte; new ones have both, equal unless the number does not fit the
+    // byte.
     const std::int32_t builtin = std::max<std::int32_t>(code->code(), code->byte_code());
     if (builtin == kCustomCode)
-      return unsupported(what, fmt::format("custom operator '{}' is not supported",
-                                           code->custom_code()
-                                               ? printable(code->custom_code()->string_view().substr(0, 100))
-                                               : "(no name)"));
+      return unsupported(
+          what, fmt::format("custom operator '{}' is not supported",
+                            code->custom_code()
+                                ? printable(code->custom_code()->string_view().substr(0, 100))
+                                : "(no name)"));
     const auto known = op_from_builtin_code(builtin);
-    if (!known) return unsupported(what, fmt::format("builtin operator number {} is not supported", builtin));
+    if (!known)
+      return unsupported(what, fmt::format("builtin operator number {} is not supported", builtin));
     kind = *known;
     return {};
   }
@@ -238,8 +273,8 @@ class Importer {
     return {};
   }
 
-  /// An empty buffer is how the format says "no data", so a constant of no elements looks like a tensor
-  /// that nothing writes.
+  /// An empty buffer is how the format says "no data", so a constant of no elements looks like a
+  /// tensor that nothing writes.
   void mark_empty_constants() {
     std::vector<bool> written(graph_.tensors.size());
     for (const TensorId id : graph_.inputs) written[static_cast<std::size_t>(id)] = true;
@@ -275,8 +310,9 @@ Result<Graph> import_tflite(std::span<const std::uint8_t> bytes, const std::stri
   }
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxTableDepth, kMaxTables);
   if (!tflite::VerifyModelBuffer(verifier))
-    return malformed("the flatbuffer is damaged: a table or vector points outside the file or is misaligned",
-                     "the file may be truncated; fetch it again");
+    return malformed(
+        "the flatbuffer is damaged: a table or vector points outside the file or is misaligned",
+        "the file may be truncated; fetch it again");
   return Importer(*tflite::GetModel(bytes.data()), bytes.size(), name).run();
 }
 

@@ -29,8 +29,8 @@ class Exporter {
       DEPUTY_ASSIGN(const auto offset, write_operator(op));
       operators.push_back(offset);
     }
-    const auto subgraph = tflite::CreateSubGraphDirect(b_, &tensors, &graph_.inputs, &graph_.outputs, &operators,
-                                                       graph_.name.c_str());
+    const auto subgraph = tflite::CreateSubGraphDirect(
+        b_, &tensors, &graph_.inputs, &graph_.outputs, &operators, graph_.name.c_str());
     const std::vector<Offset<tflite::SubGraph>> subgraphs = {subgraph};
     tflite::FinishModelBuffer(
         b_, tflite::CreateModelDirect(b_, 3, &codes_, &subgraphs, "Written by Deputy", &buffers_));
@@ -43,8 +43,9 @@ class Exporter {
     const Quantisation& quant = tensor.desc.quant;
     if (quant.present()) {
       const auto scales = b_.CreateVector(quant.scale);
-      quantisation = tflite::CreateQuantizationParameters(b_, 0, 0, scales, zero_points(quant.zero_point),
-                                                          tflite::QuantizationDetails::NONE, 0, quant.axis);
+      quantisation =
+          tflite::CreateQuantizationParameters(b_, 0, 0, scales, zero_points(quant.zero_point),
+                                               tflite::QuantizationDetails::NONE, 0, quant.axis);
     }
     std::uint32_t buffer = 0;
     if (!tensor.data.empty()) {
@@ -55,7 +56,8 @@ class Exporter {
     }
     const auto shape = b_.CreateVector(tensor.desc.shape);
     const auto name = b_.CreateString(tensor.desc.name);
-    return tflite::CreateTensor(b_, shape, tensor_type(tensor.desc.dtype), buffer, name, quantisation);
+    return tflite::CreateTensor(b_, shape, tensor_type(tensor.desc.dtype), buffer, name,
+                                quantisation);
   }
 
   /// 8 bytes a channel, mostly zeros: equal ones are written once, as flatbuffers allow.
@@ -80,7 +82,8 @@ class Exporter {
 
   Result<Offset<tflite::Operator>> write_operator(const Op& op) {
     DEPUTY_ASSIGN(const auto options, write_options(b_, graph_, op));
-    return tflite::CreateOperatorDirect(b_, code_index(op.kind), &op.inputs, &op.outputs, options.type, options.table);
+    return tflite::CreateOperatorDirect(b_, code_index(op.kind), &op.inputs, &op.outputs,
+                                        options.type, options.table);
   }
 
   const Graph& graph_;
@@ -99,7 +102,8 @@ Result<std::vector<std::uint8_t>> export_tflite(const Graph& graph) {
     return base::Error{base::ErrorKind::kUnsupported, std::move(what), std::move(message), ""};
   };
   for (const Op& op : graph.ops)
-    if (op.kind == arch::OpKind::ONNX) return unsupported(op_label(graph, op), "TFLite has no operator for " + op.attrs.onnx);
+    if (op.kind == arch::OpKind::ONNX)
+      return unsupported(op_label(graph, op), "TFLite has no operator for " + op.attrs.onnx);
   for (const Tensor& tensor : graph.tensors)
     if (tensor.desc.dtype > DType::kBool)
       return unsupported(tensor.desc.name, "the exporter does not write this element type");

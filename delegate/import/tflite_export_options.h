@@ -12,7 +12,8 @@ struct WrittenOptions {
   tflite::BuiltinOptions type = tflite::BuiltinOptions::NONE;
   flatbuffers::Offset<void> table;
 };
-base::Result<WrittenOptions> write_options(flatbuffers::FlatBufferBuilder& builder, const Graph& graph, const Op& op);
+base::Result<WrittenOptions> write_options(flatbuffers::FlatBufferBuilder& builder,
+                                           const Graph& graph, const Op& op);
 
 tflite::TensorType tensor_type(DType type);
 

@@ -20,7 +20,9 @@ class Reader {
  public:
   Reader(const tflite::Operator& op, const std::string& where) : op_(op), where_(where) {}
 
-  Error malformed(std::string message) const { return {ErrorKind::kModel, where_, std::move(message), ""}; }
+  Error malformed(std::string message) const {
+    return {ErrorKind::kModel, where_, std::move(message), ""};
+  }
   Error unsupported(std::string message, std::string remedy = "") const {
     return {ErrorKind::kUnsupported, where_, std::move(message), std::move(remedy)};
   }
@@ -51,14 +53,15 @@ class Reader {
 
   Status no_activation(tflite::FusedActivation value) const {
     if (value == tflite::FusedActivation::NONE) return {};
-    return unsupported(fmt::format("fused activation {} on an operator that has none", static_cast<int>(value)));
+    return unsupported(
+        fmt::format("fused activation {} on an operator that has none", static_cast<int>(value)));
   }
 
   Status padding(tflite::Padding value, OpAttrs& attrs) const {
     if (value != tflite::Padding::SAME && value != tflite::Padding::VALID)
       return malformed(fmt::format("padding {} does not exist", static_cast<int>(value)));
-    attrs.padding = static_cast<std::uint8_t>(value == tflite::Padding::SAME ? arch::Padding::kSame
-                                                                            : arch::Padding::kValid);
+    attrs.padding = static_cast<std::uint8_t>(
+        value == tflite::Padding::SAME ? arch::Padding::kSame : arch::Padding::kValid);
     return {};
   }
 
@@ -119,7 +122,8 @@ Status read_fully_connected(const Reader& reader, OpAttrs& attrs) {
   DEPUTY_TRY(reader.table(t));
   if (!t) return {};
   if (t->weights_format() != tflite::WeightsFormat::DEFAULT)
-    return reader.unsupported("shuffled weights are not supported", "convert the model with the default weight format");
+    return reader.unsupported("shuffled weights are not supported",
+                              "convert the model with the default weight format");
   attrs.keep_num_dims = t->keep_num_dims();
   return reader.activation(t->activation(), attrs);
 }
@@ -211,7 +215,8 @@ Status read_strided_slice(const Reader& reader, OpAttrs& attrs) {
   const tflite::StridedSliceOptions* t;
   DEPUTY_TRY(reader.table(t));
   if (!t) return {};
-  if (t->offset()) return reader.unsupported("ends given as offsets from the begins are not supported");
+  if (t->offset())
+    return reader.unsupported("ends given as offsets from the begins are not supported");
   attrs.begin_mask = t->begin_mask();
   attrs.end_mask = t->end_mask();
   attrs.ellipsis_mask = t->ellipsis_mask();
@@ -224,7 +229,8 @@ Status read_leaky_relu(const Reader& reader, OpAttrs& attrs) {
   const tflite::LeakyReluOptions* t;
   DEPUTY_TRY(reader.table(t));
   if (t) attrs.alpha = t->alpha();
-  if (!std::isfinite(attrs.alpha)) return reader.malformed(fmt::format("alpha = {} is not finite", attrs.alpha));
+  if (!std::isfinite(attrs.alpha))
+    return reader.malformed(fmt::format("alpha = {} is not finite", attrs.alpha));
   return {};
 }
 
@@ -256,45 +262,73 @@ Status read_batch_matmul(const Reader& reader, OpAttrs& attrs) {
 
 Status read(const Reader& reader, OpKind kind, OpAttrs& attrs) {
   switch (kind) {
-    case OpKind::CONV_2D: return read_conv(reader, attrs);
-    case OpKind::DEPTHWISE_CONV_2D: return read_depthwise(reader, attrs);
-    case OpKind::FULLY_CONNECTED: return read_fully_connected(reader, attrs);
-    case OpKind::TRANSPOSE_CONV: return read_transpose_conv(reader, attrs);
+    case OpKind::CONV_2D:
+      return read_conv(reader, attrs);
+    case OpKind::DEPTHWISE_CONV_2D:
+      return read_depthwise(reader, attrs);
+    case OpKind::FULLY_CONNECTED:
+      return read_fully_connected(reader, attrs);
+    case OpKind::TRANSPOSE_CONV:
+      return read_transpose_conv(reader, attrs);
     case OpKind::AVERAGE_POOL_2D:
-    case OpKind::MAX_POOL_2D: return read_pool(reader, attrs);
-    case OpKind::ADD: return read_activation_only<tflite::AddOptions>(reader, attrs);
-    case OpKind::SUB: return read_activation_only<tflite::SubOptions>(reader, attrs);
-    case OpKind::MUL: return read_activation_only<tflite::MulOptions>(reader, attrs);
-    case OpKind::DIV: return read_activation_only<tflite::DivOptions>(reader, attrs);
-    case OpKind::SOFTMAX: return read_softmax(reader, attrs);
-    case OpKind::CONCATENATION: return read_concatenation(reader, attrs);
-    case OpKind::L2_NORMALIZATION: return read_l2_norm(reader);
-    case OpKind::RESIZE_BILINEAR: return read_resize<tflite::ResizeBilinearOptions>(reader, attrs);
+    case OpKind::MAX_POOL_2D:
+      return read_pool(reader, attrs);
+    case OpKind::ADD:
+      return read_activation_only<tflite::AddOptions>(reader, attrs);
+    case OpKind::SUB:
+      return read_activation_only<tflite::SubOptions>(reader, attrs);
+    case OpKind::MUL:
+      return read_activation_only<tflite::MulOptions>(reader, attrs);
+    case OpKind::DIV:
+      return read_activation_only<tflite::DivOptions>(reader, attrs);
+    case OpKind::SOFTMAX:
+      return read_softmax(reader, attrs);
+    case OpKind::CONCATENATION:
+      return read_concatenation(reader, attrs);
+    case OpKind::L2_NORMALIZATION:
+      return read_l2_norm(reader);
+    case OpKind::RESIZE_BILINEAR:
+      return read_resize<tflite::ResizeBilinearOptions>(reader, attrs);
     case OpKind::RESIZE_NEAREST_NEIGHBOR:
       return read_resize<tflite::ResizeNearestNeighborOptions>(reader, attrs);
-    case OpKind::SPACE_TO_DEPTH: return read_block<tflite::SpaceToDepthOptions>(reader, attrs);
-    case OpKind::DEPTH_TO_SPACE: return read_block<tflite::DepthToSpaceOptions>(reader, attrs);
-    case OpKind::SPLIT: return read_split<tflite::SplitOptions>(reader, attrs);
-    case OpKind::SPLIT_V: return read_split<tflite::SplitVOptions>(reader, attrs);
-    case OpKind::PACK: return read_pack<tflite::PackOptions>(reader, attrs);
-    case OpKind::UNPACK: return read_pack<tflite::UnpackOptions>(reader, attrs);
-    case OpKind::GATHER: return read_gather(reader, attrs);
+    case OpKind::SPACE_TO_DEPTH:
+      return read_block<tflite::SpaceToDepthOptions>(reader, attrs);
+    case OpKind::DEPTH_TO_SPACE:
+      return read_block<tflite::DepthToSpaceOptions>(reader, attrs);
+    case OpKind::SPLIT:
+      return read_split<tflite::SplitOptions>(reader, attrs);
+    case OpKind::SPLIT_V:
+      return read_split<tflite::SplitVOptions>(reader, attrs);
+    case OpKind::PACK:
+      return read_pack<tflite::PackOptions>(reader, attrs);
+    case OpKind::UNPACK:
+      return read_pack<tflite::UnpackOptions>(reader, attrs);
+    case OpKind::GATHER:
+      return read_gather(reader, attrs);
     case OpKind::MEAN:
     case OpKind::SUM:
     case OpKind::REDUCE_MAX:
-    case OpKind::REDUCE_MIN: return read_reducer(reader, attrs);
-    case OpKind::STRIDED_SLICE: return read_strided_slice(reader, attrs);
-    case OpKind::LEAKY_RELU: return read_leaky_relu(reader, attrs);
-    case OpKind::MIRROR_PAD: return read_mirror_pad(reader, attrs);
-    case OpKind::GELU: return read_gelu(reader, attrs);
-    case OpKind::BATCH_MATMUL: return read_batch_matmul(reader, attrs);
-    default: return {};  // no options, or only what shapes and types already say
+    case OpKind::REDUCE_MIN:
+      return read_reducer(reader, attrs);
+    case OpKind::STRIDED_SLICE:
+      return read_strided_slice(reader, attrs);
+    case OpKind::LEAKY_RELU:
+      return read_leaky_relu(reader, attrs);
+    case OpKind::MIRROR_PAD:
+      return read_mirror_pad(reader, attrs);
+    case OpKind::GELU:
+      return read_gelu(reader, attrs);
+    case OpKind::BATCH_MATMUL:
+      return read_batch_matmul(reader, attrs);
+    default:
+      return {};  // no options, or only what shapes and types already say
   }
 }
 
 }  // namespace
 
-base::Result<OpAttrs> read_options(const tflite::Operator& op, OpKind kind, const std::string& where) {
+base::Result<OpAttrs> read_options(const tflite::Operator& op, OpKind kind,
+                                   const std::string& where) {
   const Reader reader(op, where);
   OpAttrs attrs;
   if (auto status = read(reader, kind, attrs); !status.ok()) return status.error();

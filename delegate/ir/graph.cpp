@@ -38,12 +38,14 @@ base::Status check_tensor(const Graph& graph, std::size_t index) {
       (quant.axis < 0 || static_cast<std::size_t>(quant.axis) >= tensor.desc.shape.size() ||
        static_cast<std::size_t>(tensor.desc.shape[static_cast<std::size_t>(quant.axis)]) !=
            quant.scale.size()))
-    return broken(graph, fmt::format("{} has {} scales along axis {}, but its shape is {}", label(),
-                                     quant.scale.size(), quant.axis, shape_text(tensor.desc.shape)));
+    return broken(graph,
+                  fmt::format("{} has {} scales along axis {}, but its shape is {}", label(),
+                              quant.scale.size(), quant.axis, shape_text(tensor.desc.shape)));
   if (tensor.constant && static_cast<std::int64_t>(tensor.data.size()) != tensor.desc.bytes())
-    return broken(graph, fmt::format("constant {} has {} bytes of data, its shape {} of {} needs {}",
-                                     label(), tensor.data.size(), shape_text(tensor.desc.shape),
-                                     dtype_name(tensor.desc.dtype), tensor.desc.bytes()));
+    return broken(
+        graph, fmt::format("constant {} has {} bytes of data, its shape {} of {} needs {}", label(),
+                           tensor.data.size(), shape_text(tensor.desc.shape),
+                           dtype_name(tensor.desc.dtype), tensor.desc.bytes()));
   if (!tensor.constant && !tensor.data.empty())
     return broken(graph, fmt::format("{} has data but is not constant", label()));
   return {};
@@ -60,7 +62,8 @@ base::Status validate(const Graph& graph) {
   std::vector<bool> ready(graph.tensors.size());
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) ready[i] = graph.tensors[i].constant;
   for (const TensorId id : graph.inputs) {
-    if (!in_range(id)) return broken(graph, fmt::format("graph input {} is not a tensor index", id));
+    if (!in_range(id))
+      return broken(graph, fmt::format("graph input {} is not a tensor index", id));
     if (ready[static_cast<std::size_t>(id)])
       return broken(graph, fmt::format("graph input tensor #{} '{}' is listed twice or is constant",
                                        id, graph.tensor(id).desc.name));
@@ -72,19 +75,23 @@ base::Status validate(const Graph& graph) {
     for (const TensorId id : op.inputs) {
       if (id == kNoTensor) continue;
       if (!in_range(id))
-        return broken(graph, fmt::format("{} reads tensor {}, but the graph has tensors 0 to {}",
-                                         label(), id, static_cast<std::int64_t>(graph.tensors.size()) - 1));
+        return broken(
+            graph, fmt::format("{} reads tensor {}, but the graph has tensors 0 to {}", label(), id,
+                               static_cast<std::int64_t>(graph.tensors.size()) - 1));
       if (!ready[static_cast<std::size_t>(id)])
-        return broken(graph, fmt::format("{} reads tensor #{} '{}' before anything wrote it", label(),
-                                         id, graph.tensor(id).desc.name));
+        return broken(graph, fmt::format("{} reads tensor #{} '{}' before anything wrote it",
+                                         label(), id, graph.tensor(id).desc.name));
     }
     for (const TensorId id : op.outputs) {
       if (!in_range(id))
-        return broken(graph, fmt::format("{} writes tensor {}, but the graph has tensors 0 to {}",
-                                         label(), id, static_cast<std::int64_t>(graph.tensors.size()) - 1));
+        return broken(graph,
+                      fmt::format("{} writes tensor {}, but the graph has tensors 0 to {}", label(),
+                                  id, static_cast<std::int64_t>(graph.tensors.size()) - 1));
       if (ready[static_cast<std::size_t>(id)])
-        return broken(graph, fmt::format("{} writes tensor #{} '{}', which is an input, a constant or "
-                                         "already written", label(), id, graph.tensor(id).desc.name));
+        return broken(graph,
+                      fmt::format("{} writes tensor #{} '{}', which is an input, a constant or "
+                                  "already written",
+                                  label(), id, graph.tensor(id).desc.name));
     }
     for (const TensorId id : op.outputs) {
       if (ready[static_cast<std::size_t>(id)])
@@ -93,7 +100,8 @@ base::Status validate(const Graph& graph) {
     }
   }
   for (const TensorId id : graph.outputs) {
-    if (!in_range(id)) return broken(graph, fmt::format("graph output {} is not a tensor index", id));
+    if (!in_range(id))
+      return broken(graph, fmt::format("graph output {} is not a tensor index", id));
     if (!ready[static_cast<std::size_t>(id)])
       return broken(graph, fmt::format("graph output tensor #{} '{}' is never written", id,
                                        graph.tensor(id).desc.name));
@@ -119,24 +127,26 @@ std::uint64_t op_macs(const Graph& graph, const Op& op) {
     return n;
   };
   switch (op.kind) {
-    case OpKind::CONV_2D:  // weights: out channels, height, width, in channels
+    case OpKind::CONV_2D:          // weights: out channels, height, width, in channels
     case OpKind::FULLY_CONNECTED:  // weights: outputs, inputs
       return count(op.outputs[0]) * product(shape(op.inputs[1]), 1);
     case OpKind::DEPTHWISE_CONV_2D: {  // weights: 1, height, width, channels
       const Shape& w = shape(op.inputs[1]);
-      return count(op.outputs[0]) * static_cast<std::uint64_t>(w[1]) * static_cast<std::uint64_t>(w[2]);
+      return count(op.outputs[0]) * static_cast<std::uint64_t>(w[1]) *
+             static_cast<std::uint64_t>(w[2]);
     }
     case OpKind::TRANSPOSE_CONV: {  // each input element meets every tap of every output channel
       const Shape& w = shape(op.inputs[1]);
-      return count(op.inputs[2]) * static_cast<std::uint64_t>(w[0]) * static_cast<std::uint64_t>(w[1]) *
-             static_cast<std::uint64_t>(w[2]);
+      return count(op.inputs[2]) * static_cast<std::uint64_t>(w[0]) *
+             static_cast<std::uint64_t>(w[1]) * static_cast<std::uint64_t>(w[2]);
     }
     case OpKind::BATCH_MATMUL: {
       const Shape& a = shape(op.inputs[0]);
       return count(op.outputs[0]) *
              static_cast<std::uint64_t>(a[a.size() - (op.attrs.adj_x ? 2 : 1)]);
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 

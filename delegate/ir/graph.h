@@ -14,7 +14,7 @@
 namespace deputy::delegate {
 
 using TensorId = std::int32_t;
-inline constexpr TensorId kNoTensor = -1;  ///< an absent optional operand
+inline constexpr TensorId kNoTensor = -1;   ///< an absent optional operand
 inline constexpr std::size_t kMaxRank = 8;  ///< dimensions a tensor may have
 
 struct Tensor {
@@ -31,8 +31,9 @@ struct Op {
   std::int32_t source_index = -1;  ///< index in the model file
 };
 
-/// Invariants (validate() checks them): ids in range; shapes not negative and below 2^31 bytes; every op input is a constant, a graph input or an
-/// earlier op's output; no tensor is written twice; constants have exactly desc.bytes() of data.
+/// Invariants (validate() checks them): ids in range; shapes not negative and below 2^31 bytes;
+/// every op input is a constant, a graph input or an earlier op's output; no tensor is written
+/// twice; constants have exactly desc.bytes() of data.
 struct Graph {
   std::string name;
   std::vector<Tensor> tensors;
@@ -51,7 +52,8 @@ base::Status validate(const Graph& graph);
 /// "CONV_2D #3 'conv/Relu'": how messages name an operator.
 std::string op_label(const Graph& graph, const Op& op);
 
-/// Multiply-accumulates of CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, TRANSPOSE_CONV, BATCH_MATMUL; 0 for others.
+/// Multiply-accumulates of CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, TRANSPOSE_CONV,
+/// BATCH_MATMUL; 0 for others.
 std::uint64_t op_macs(const Graph& graph, const Op& op);
 
 }  // namespace deputy::delegate

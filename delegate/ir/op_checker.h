@@ -1,5 +1,5 @@
-// The view of one operator that the rules in op_rules_*.cpp share: operands by position, errors that
-// name the operator, and the checks that many operators have in common.
+// The view of one operator that the rules in op_rules_*.cpp share: operands by position, errors
+// that name the operator, and the checks that many operators have in common.
 #pragma once
 
 #include <fmt/format.h>
@@ -46,15 +46,17 @@ class OpChecker {
   /// The output's declared shape is `shape`.
   base::Status output_is(const std::vector<std::int64_t>& shape, std::size_t output = 0) const;
   base::Status output_like(const Shape& shape, std::size_t output = 0) const;
-  /// If the tensor is of a small integer type, it has one scale and zero point for the whole tensor.
+  /// If the tensor is of a small integer type, it has one scale and zero point for the whole
+  /// tensor.
   base::Status per_tensor(const Tensor& tensor) const;
   /// Small integer weights have one scale, or one for each of the entries along `axis`.
   base::Status weight_scales(const Tensor& tensor, std::int32_t axis) const;
-  /// Activation, weight and bias types that belong together, and their scales. Weights follow the activation;
-  /// int16 takes int8 weights and an int64 or int32 bias, float32 also int8 weights (a "hybrid" model, whose
-  /// weights the kernel dequantises). `bias`: its input number; it may be absent.
-  base::Status conv_types(const Tensor& input, const Tensor& weights, std::size_t bias, std::int32_t weight_axis,
-                          std::int64_t channels) const;
+  /// Activation, weight and bias types that belong together, and their scales. Weights follow the
+  /// activation; int16 takes int8 weights and an int64 or int32 bias, float32 also int8 weights (a
+  /// "hybrid" model, whose weights the kernel dequantises). `bias`: its input number; it may be
+  /// absent.
+  base::Status conv_types(const Tensor& input, const Tensor& weights, std::size_t bias,
+                          std::int32_t weight_axis, std::int64_t channels) const;
   /// Values of a constant int32 or int64 operand.
   base::Result<std::vector<std::int64_t>> constant_ints(std::size_t input) const;
   /// The same, of exactly `count` elements.
@@ -77,12 +79,13 @@ std::optional<std::vector<std::int64_t>> broadcast(const Shape& a, const Shape& 
 std::vector<std::int64_t> wide(const Shape& shape);
 
 // One function per family; the kind picks within it.
-base::Status check_window_op(const OpChecker& c);       ///< convolutions and pools
-base::Status check_matrix_op(const OpChecker& c);       ///< FULLY_CONNECTED, BATCH_MATMUL
-base::Status check_elementwise_op(const OpChecker& c);  ///< unary, binary, conversions, normalisations
-base::Status check_reduction_op(const OpChecker& c);    ///< MEAN, SUM, REDUCE_*, ARG_*
-base::Status check_reshape_op(const OpChecker& c);      ///< same elements, other shape; transpositions
-base::Status check_slice_op(const OpChecker& c);        ///< parts and joins of tensors
-base::Status check_space_op(const OpChecker& c);        ///< pads, resizes, block rearrangements
+base::Status check_window_op(const OpChecker& c);  ///< convolutions and pools
+base::Status check_matrix_op(const OpChecker& c);  ///< FULLY_CONNECTED, BATCH_MATMUL
+base::Status check_elementwise_op(
+    const OpChecker& c);  ///< unary, binary, conversions, normalisations
+base::Status check_reduction_op(const OpChecker& c);  ///< MEAN, SUM, REDUCE_*, ARG_*
+base::Status check_reshape_op(const OpChecker& c);  ///< same elements, other shape; transpositions
+base::Status check_slice_op(const OpChecker& c);    ///< parts and joins of tensors
+base::Status check_space_op(const OpChecker& c);    ///< pads, resizes, block rearrangements
 
 }  // namespace deputy::delegate

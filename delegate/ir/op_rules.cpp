@@ -13,7 +13,8 @@ using base::Status;
 
 constexpr std::int64_t kMaxWindow = 1 << 24;  ///< taps of a dilated kernel in one direction
 
-Status check_window(const OpChecker& c, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
+Status check_window(const OpChecker& c, std::int64_t kernel, std::int64_t stride,
+                    std::int64_t dilation) {
   if (kernel < 1) return c.malformed("the kernel size {} is not positive", kernel);
   if (stride < 1) return c.malformed("the stride {} is not positive", stride);
   if (dilation < 1) return c.malformed("the dilation {} is not positive", dilation);
@@ -23,8 +24,8 @@ Status check_window(const OpChecker& c, std::int64_t kernel, std::int64_t stride
 }
 
 /// `image`: the tensor that the pads belong to (the output of a TRANSPOSE_CONV).
-Status resolve_pads(const OpChecker& c, const Shape& image, std::int64_t kernel_h, std::int64_t kernel_w,
-                    arch::OpAttrs& attrs) {
+Status resolve_pads(const OpChecker& c, const Shape& image, std::int64_t kernel_h,
+                    std::int64_t kernel_w, arch::OpAttrs& attrs) {
   DEPUTY_TRY(check_window(c, kernel_h, attrs.stride_h, attrs.dilation_h));
   DEPUTY_TRY(check_window(c, kernel_w, attrs.stride_w, attrs.dilation_w));
   if (attrs.padding == static_cast<std::uint8_t>(Padding::kExplicit)) return {};
@@ -53,11 +54,12 @@ Status normalise_window_op(const OpChecker& c, Op& op) {
   if (op.kind == OpKind::DEPTHWISE_CONV_2D) {
     const std::int32_t channels = c.in_shape(0)[3];
     if (channels < 1 || weights[3] % channels != 0)
-      return c.malformed("{} filters cannot be shared out among {} input channels", weights[3], channels);
+      return c.malformed("{} filters cannot be shared out among {} input channels", weights[3],
+                         channels);
     const std::int32_t multiplier = weights[3] / channels;
     if (op.attrs.depth_multiplier != multiplier && op.attrs.depth_multiplier != 0)
-      return c.malformed("depth multiplier {} contradicts the weights, which have {}", op.attrs.depth_multiplier,
-                         multiplier);
+      return c.malformed("depth multiplier {} contradicts the weights, which have {}",
+                         op.attrs.depth_multiplier, multiplier);
     op.attrs.depth_multiplier = multiplier;
   }
   return resolve_pads(c, image.desc.shape, weights[1], weights[2], op.attrs);
@@ -72,7 +74,8 @@ Status normalise_op(const Graph& graph, Op& op) {
     case OpKind::DEPTHWISE_CONV_2D:
     case OpKind::TRANSPOSE_CONV:
     case OpKind::AVERAGE_POOL_2D:
-    case OpKind::MAX_POOL_2D: return normalise_window_op(c, op);
+    case OpKind::MAX_POOL_2D:
+      return normalise_window_op(c, op);
     case OpKind::CONCATENATION: {
       DEPUTY_TRY(c.operands(1, op.inputs.size()));
       DEPUTY_ASSIGN(op.attrs.axis, c.axis(op.attrs.axis, c.in_shape(0).size()));
@@ -81,7 +84,8 @@ Status normalise_op(const Graph& graph, Op& op) {
     case OpKind::GATHER: {
       DEPUTY_TRY(c.operands(2, 2));
       DEPUTY_ASSIGN(op.attrs.axis, c.axis(op.attrs.axis, c.in_shape(0).size()));
-      if (op.attrs.batch_dims < 0) op.attrs.batch_dims += static_cast<std::int32_t>(c.in_shape(1).size());
+      if (op.attrs.batch_dims < 0)
+        op.attrs.batch_dims += static_cast<std::int32_t>(c.in_shape(1).size());
       return {};
     }
     case OpKind::PACK: {
@@ -94,7 +98,8 @@ Status normalise_op(const Graph& graph, Op& op) {
       DEPUTY_ASSIGN(op.attrs.axis, c.axis(op.attrs.axis, c.in_shape(0).size()));
       return {};
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -105,15 +110,18 @@ Status check_op(const Graph& graph, const Op& op) {
     case OpKind::DEPTHWISE_CONV_2D:
     case OpKind::TRANSPOSE_CONV:
     case OpKind::AVERAGE_POOL_2D:
-    case OpKind::MAX_POOL_2D: return check_window_op(c);
+    case OpKind::MAX_POOL_2D:
+      return check_window_op(c);
     case OpKind::FULLY_CONNECTED:
-    case OpKind::BATCH_MATMUL: return check_matrix_op(c);
+    case OpKind::BATCH_MATMUL:
+      return check_matrix_op(c);
     case OpKind::MEAN:
     case OpKind::SUM:
     case OpKind::REDUCE_MAX:
     case OpKind::REDUCE_MIN:
     case OpKind::ARG_MAX:
-    case OpKind::ARG_MIN: return check_reduction_op(c);
+    case OpKind::ARG_MIN:
+      return check_reduction_op(c);
     case OpKind::RESHAPE:
     case OpKind::SQUEEZE:
     case OpKind::EXPAND_DIMS:
@@ -121,7 +129,8 @@ Status check_op(const Graph& graph, const Op& op) {
     case OpKind::REVERSE_V2:
     case OpKind::SHAPE:
     case OpKind::FILL:
-    case OpKind::TILE: return check_reshape_op(c);
+    case OpKind::TILE:
+      return check_reshape_op(c);
     case OpKind::CONCATENATION:
     case OpKind::SLICE:
     case OpKind::STRIDED_SLICE:
@@ -129,7 +138,8 @@ Status check_op(const Graph& graph, const Op& op) {
     case OpKind::SPLIT_V:
     case OpKind::GATHER:
     case OpKind::PACK:
-    case OpKind::UNPACK: return check_slice_op(c);
+    case OpKind::UNPACK:
+      return check_slice_op(c);
     case OpKind::PAD:
     case OpKind::PADV2:
     case OpKind::MIRROR_PAD:
@@ -138,7 +148,8 @@ Status check_op(const Graph& graph, const Op& op) {
     case OpKind::BATCH_TO_SPACE_ND:
     case OpKind::SPACE_TO_BATCH_ND:
     case OpKind::DEPTH_TO_SPACE:
-    case OpKind::SPACE_TO_DEPTH: return check_space_op(c);
+    case OpKind::SPACE_TO_DEPTH:
+      return check_space_op(c);
     case OpKind::ADD:
     case OpKind::SUB:
     case OpKind::MUL:
@@ -171,8 +182,10 @@ Status check_op(const Graph& graph, const Op& op) {
     case OpKind::COS:
     case OpKind::QUANTIZE:
     case OpKind::DEQUANTIZE:
-    case OpKind::CAST: return check_elementwise_op(c);
-    case OpKind::ONNX: return {};  // the importer has run the operator's own rules
+    case OpKind::CAST:
+      return check_elementwise_op(c);
+    case OpKind::ONNX:
+      return {};  // the importer has run the operator's own rules
   }
   return c.unsupported("operator number {} has no rule", static_cast<int>(op.kind));
 }

@@ -21,7 +21,8 @@ Status check_binary(const OpChecker& c) {
   DEPUTY_TRY(check_pair(c));
   const auto shape = broadcast(c.in_shape(0), c.in_shape(1));
   if (!shape)
-    return c.malformed("shapes {} and {} do not broadcast", shape_text(c.in_shape(0)), shape_text(c.in_shape(1)));
+    return c.malformed("shapes {} and {} do not broadcast", shape_text(c.in_shape(0)),
+                       shape_text(c.in_shape(1)));
   return c.output_is(*shape);
 }
 
@@ -36,7 +37,8 @@ Status check_unary(const OpChecker& c) {
 /// SOFTMAX, LOG_SOFTMAX, L2_NORMALIZATION work along the last dimension.
 Status check_normalisation(const OpChecker& c) {
   DEPUTY_TRY(check_unary(c));
-  if (c.in_shape(0).empty()) return c.malformed("works along the last dimension, but the input is a scalar");
+  if (c.in_shape(0).empty())
+    return c.malformed("works along the last dimension, but the input is a scalar");
   return {};
 }
 
@@ -83,15 +85,22 @@ Status check_elementwise_op(const OpChecker& c) {
     case OpKind::DIV:
     case OpKind::MINIMUM:
     case OpKind::MAXIMUM:
-    case OpKind::SQUARED_DIFFERENCE: return check_binary(c);
+    case OpKind::SQUARED_DIFFERENCE:
+      return check_binary(c);
     case OpKind::SOFTMAX:
     case OpKind::LOG_SOFTMAX:
-    case OpKind::L2_NORMALIZATION: return check_normalisation(c);
-    case OpKind::PRELU: return check_prelu(c);
-    case OpKind::QUANTIZE: return check_quantize(c);
-    case OpKind::DEQUANTIZE: return check_dequantize(c);
-    case OpKind::CAST: return check_cast(c);
-    default: return check_unary(c);
+    case OpKind::L2_NORMALIZATION:
+      return check_normalisation(c);
+    case OpKind::PRELU:
+      return check_prelu(c);
+    case OpKind::QUANTIZE:
+      return check_quantize(c);
+    case OpKind::DEQUANTIZE:
+      return check_dequantize(c);
+    case OpKind::CAST:
+      return check_cast(c);
+    default:
+      return check_unary(c);
   }
 }
 

@@ -14,7 +14,8 @@ Status check_fully_connected(const OpChecker& c) {
   const Tensor& output = c.out();
   const std::int32_t n = weights.desc.shape[0], k = weights.desc.shape[1];
   if (n < 1 || k < 1 || input.desc.shape.empty() || input.desc.elements() % k != 0)
-    return c.malformed("weights {} do not fit input {}", shape_text(weights.desc.shape), shape_text(input.desc.shape));
+    return c.malformed("weights {} do not fit input {}", shape_text(weights.desc.shape),
+                       shape_text(input.desc.shape));
   if (c.attrs().keep_num_dims) {
     auto shape = wide(input.desc.shape);
     if (shape.back() != k)
@@ -37,13 +38,16 @@ Status check_batch_matmul(const OpChecker& c) {
     return c.malformed("{} and {} are not matrices", shape_text(a), shape_text(b));
   DEPUTY_TRY(c.same_type(c.in(0), c.in(1)));
   DEPUTY_TRY(c.same_type(c.in(0), c.out()));
-  const std::int32_t m = a[a.size() - (c.attrs().adj_x ? 1 : 2)], ka = a[a.size() - (c.attrs().adj_x ? 2 : 1)];
-  const std::int32_t n = b[b.size() - (c.attrs().adj_y ? 2 : 1)], kb = b[b.size() - (c.attrs().adj_y ? 1 : 2)];
+  const std::int32_t m = a[a.size() - (c.attrs().adj_x ? 1 : 2)],
+                     ka = a[a.size() - (c.attrs().adj_x ? 2 : 1)];
+  const std::int32_t n = b[b.size() - (c.attrs().adj_y ? 2 : 1)],
+                     kb = b[b.size() - (c.attrs().adj_y ? 1 : 2)];
   if (ka != kb) return c.malformed("inner sizes {} and {} differ", ka, kb);
   a.resize(a.size() - 2);
   b.resize(b.size() - 2);
   auto shape = broadcast(a, b);
-  if (!shape) return c.malformed("batches {} and {} do not broadcast", shape_text(a), shape_text(b));
+  if (!shape)
+    return c.malformed("batches {} and {} do not broadcast", shape_text(a), shape_text(b));
   shape->push_back(m);
   shape->push_back(n);
   DEPUTY_TRY(c.per_tensor(c.in(0)));
@@ -55,7 +59,8 @@ Status check_batch_matmul(const OpChecker& c) {
 }  // namespace
 
 Status check_matrix_op(const OpChecker& c) {
-  return c.op().kind == arch::OpKind::FULLY_CONNECTED ? check_fully_connected(c) : check_batch_matmul(c);
+  return c.op().kind == arch::OpKind::FULLY_CONNECTED ? check_fully_connected(c)
+                                                      : check_batch_matmul(c);
 }
 
 }  // namespace deputy::delegate

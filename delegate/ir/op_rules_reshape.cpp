@@ -1,4 +1,5 @@
-// Operators that keep the elements and change their arrangement, and those that make a tensor from a shape.
+// Operators that keep the elements and change their arrangement, and those that make a tensor from
+// a shape.
 #include "delegate/ir/op_checker.h"
 
 namespace deputy::delegate {
@@ -10,7 +11,8 @@ using base::Status;
 Status same_elements(const OpChecker& c) {
   DEPUTY_TRY(c.same_type(c.in(0), c.out()));
   if (c.in(0).desc.elements() != c.out().desc.elements())
-    return c.malformed("{} elements cannot become shape {}", c.in(0).desc.elements(), shape_text(c.out_shape()));
+    return c.malformed("{} elements cannot become shape {}", c.in(0).desc.elements(),
+                       shape_text(c.out_shape()));
   return {};
 }
 
@@ -28,7 +30,8 @@ Status check_reshape(const OpChecker& c) {
     agrees = wanted[d] == -1 || wanted[d] == out[d];
   }
   if (!agrees || free > 1)
-    return c.malformed("its shape operand does not describe the declared output {}", shape_text(out));
+    return c.malformed("its shape operand does not describe the declared output {}",
+                       shape_text(out));
   return {};
 }
 
@@ -39,10 +42,13 @@ Status check_squeeze(const OpChecker& c) {
   const Shape& out = c.out_shape();
   std::size_t matched = 0;
   for (const std::int32_t dim : in) {
-    if (matched < out.size() && out[matched] == dim) ++matched;
-    else if (dim != 1) return c.malformed("cannot squeeze {} to {}", shape_text(in), shape_text(out));
+    if (matched < out.size() && out[matched] == dim)
+      ++matched;
+    else if (dim != 1)
+      return c.malformed("cannot squeeze {} to {}", shape_text(in), shape_text(out));
   }
-  if (matched != out.size()) return c.malformed("cannot squeeze {} to {}", shape_text(in), shape_text(out));
+  if (matched != out.size())
+    return c.malformed("cannot squeeze {} to {}", shape_text(in), shape_text(out));
   return {};
 }
 
@@ -65,7 +71,8 @@ Status check_transpose(const OpChecker& c) {
   std::vector<std::int64_t> shape;
   for (const std::int64_t from : order) {
     DEPUTY_ASSIGN(const auto d, c.axis(from, in.size()));
-    if (used[static_cast<std::size_t>(d)]) return c.malformed("its order names dimension {} twice", d);
+    if (used[static_cast<std::size_t>(d)])
+      return c.malformed("its order names dimension {} twice", d);
     used[static_cast<std::size_t>(d)] = true;
     shape.push_back(in[static_cast<std::size_t>(d)]);
   }
@@ -118,14 +125,22 @@ Status check_fill(const OpChecker& c) {
 
 Status check_reshape_op(const OpChecker& c) {
   switch (c.op().kind) {
-    case OpKind::RESHAPE: return check_reshape(c);
-    case OpKind::SQUEEZE: return check_squeeze(c);
-    case OpKind::EXPAND_DIMS: return check_expand_dims(c);
-    case OpKind::TRANSPOSE: return check_transpose(c);
-    case OpKind::REVERSE_V2: return check_reverse(c);
-    case OpKind::TILE: return check_tile(c);
-    case OpKind::SHAPE: return check_shape(c);
-    default: return check_fill(c);
+    case OpKind::RESHAPE:
+      return check_reshape(c);
+    case OpKind::SQUEEZE:
+      return check_squeeze(c);
+    case OpKind::EXPAND_DIMS:
+      return check_expand_dims(c);
+    case OpKind::TRANSPOSE:
+      return check_transpose(c);
+    case OpKind::REVERSE_V2:
+      return check_reverse(c);
+    case OpKind::TILE:
+      return check_tile(c);
+    case OpKind::SHAPE:
+      return check_shape(c);
+    default:
+      return check_fill(c);
   }
 }
 

@@ -19,7 +19,8 @@ Status check_concatenation(const OpChecker& c) {
     DEPUTY_TRY(c.same_type(c.in(i), c.out()));
     auto other = wide(c.in_shape(i));
     if (other.size() != shape.size())
-      return c.malformed("inputs {} and {} have different ranks", shape_text(c.in_shape(0)), shape_text(c.in_shape(i)));
+      return c.malformed("inputs {} and {} have different ranks", shape_text(c.in_shape(0)),
+                         shape_text(c.in_shape(i)));
     total += other[static_cast<std::size_t>(axis)];
     other[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
     if (other != shape)
@@ -41,14 +42,15 @@ Status check_slice(const OpChecker& c) {
   for (std::size_t d = 0; d < in.size(); ++d) {
     if (size[d] == -1) size[d] = in[d] - begin[d];
     if (begin[d] < 0 || size[d] < 0 || begin[d] + size[d] > in[d])
-      return c.malformed("begin {} and size {} do not fit dimension {} of {}", begin[d], size[d], d, shape_text(in));
+      return c.malformed("begin {} and size {} do not fit dimension {} of {}", begin[d], size[d], d,
+                         shape_text(in));
   }
   return c.output_is(size);
 }
 
 /// Python's rule for start:stop:step in one dimension: the number of elements.
-std::int64_t slice_count(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t dim, bool no_begin,
-                         bool no_end) {
+std::int64_t slice_count(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t dim,
+                         bool no_begin, bool no_end) {
   const std::int64_t lo = step > 0 ? 0 : -1, hi = step > 0 ? dim : dim - 1;
   const auto place = [&](std::int64_t v) { return std::clamp(v < 0 ? v + dim : v, lo, hi); };
   begin = no_begin ? (step > 0 ? lo : hi) : place(begin);
@@ -67,7 +69,8 @@ Status check_strided_slice(const OpChecker& c) {
   const Shape& in = c.in_shape(0);
   DEPUTY_ASSIGN(const auto begin, c.constant_ints(1));
   const std::size_t given = begin.size();
-  if (given > in.size()) return c.malformed("slices {} dimensions of input {}", given, shape_text(in));
+  if (given > in.size())
+    return c.malformed("slices {} dimensions of input {}", given, shape_text(in));
   DEPUTY_ASSIGN(const auto end, c.constant_ints(2, given));
   DEPUTY_ASSIGN(const auto step, c.constant_ints(3, given));
   std::vector<std::int64_t> shape;
@@ -79,12 +82,14 @@ Status check_strided_slice(const OpChecker& c) {
     const auto bit = [&](std::int32_t mask) { return ((mask >> d) & 1) != 0; };
     if (step[d] == 0) return c.malformed("the step of dimension {} is 0", d);
     if (!bit(a.shrink_axis_mask)) {
-      shape.push_back(slice_count(begin[d], end[d], step[d], in[d], bit(a.begin_mask), bit(a.end_mask)));
+      shape.push_back(
+          slice_count(begin[d], end[d], step[d], in[d], bit(a.begin_mask), bit(a.end_mask)));
       continue;
     }
     const std::int64_t at = bit(a.begin_mask) ? 0 : begin[d] < 0 ? begin[d] + in[d] : begin[d];
     if (at < 0 || at >= in[d])
-      return c.malformed("takes element {} of dimension {} of input {}", begin[d], d, shape_text(in));
+      return c.malformed("takes element {} of dimension {} of input {}", begin[d], d,
+                         shape_text(in));
   }
   return c.output_is(shape);
 }
@@ -97,7 +102,8 @@ Status check_split(const OpChecker& c) {
   const auto parts = static_cast<std::int64_t>(c.outputs());
   auto& dim = shape[static_cast<std::size_t>(axis)];
   if (c.attrs().num != parts || dim % parts != 0)
-    return c.malformed("{} outputs of a split into {} along {} elements", parts, c.attrs().num, dim);
+    return c.malformed("{} outputs of a split into {} along {} elements", parts, c.attrs().num,
+                       dim);
   dim /= parts;
   for (std::size_t i = 0; i < c.outputs(); ++i) {
     DEPUTY_TRY(c.same_type(c.in(1), c.out(i)));
@@ -120,7 +126,8 @@ Status check_split_v(const OpChecker& c) {
     if (size == -1) size = whole - known;
     if (size < 0) return c.malformed("has a part of size {}", size);
   }
-  if (free == 0 && known != whole) return c.malformed("its sizes add up to {}, not {}", known, whole);
+  if (free == 0 && known != whole)
+    return c.malformed("its sizes add up to {}, not {}", known, whole);
   for (std::size_t i = 0; i < c.outputs(); ++i) {
     DEPUTY_TRY(c.same_type(c.in(0), c.out(i)));
     shape[static_cast<std::size_t>(axis)] = sizes[i];
@@ -139,8 +146,8 @@ Status check_gather(const OpChecker& c) {
   const std::int32_t batch = c.attrs().batch_dims;
   if (batch < 0 || batch > axis || static_cast<std::size_t>(batch) > indices.size() ||
       !std::equal(indices.begin(), indices.begin() + batch, from.begin()))
-    return c.malformed("batch_dims {} does not fit input {} and indices {}", batch, shape_text(from),
-                       shape_text(indices));
+    return c.malformed("batch_dims {} does not fit input {} and indices {}", batch,
+                       shape_text(from), shape_text(indices));
   std::vector<std::int64_t> shape(from.begin(), from.begin() + axis);
   shape.insert(shape.end(), indices.begin() + batch, indices.end());
   shape.insert(shape.end(), from.begin() + axis + 1, from.end());
@@ -162,7 +169,8 @@ Status check_pack(const OpChecker& c) {
   for (std::size_t i = 0; i < c.inputs(); ++i) {
     DEPUTY_TRY(c.same_type(c.in(i), c.out()));
     if (c.in_shape(i) != c.in_shape(0))
-      return c.malformed("inputs {} and {} differ", shape_text(c.in_shape(0)), shape_text(c.in_shape(i)));
+      return c.malformed("inputs {} and {} differ", shape_text(c.in_shape(0)),
+                         shape_text(c.in_shape(i)));
   }
   auto shape = wide(c.in_shape(0));
   DEPUTY_ASSIGN(const auto axis, c.axis(c.attrs().axis, shape.size() + 1));
@@ -176,7 +184,8 @@ Status check_unpack(const OpChecker& c) {
   DEPUTY_ASSIGN(const auto axis, c.axis(c.attrs().axis, shape.size()));
   const std::int64_t parts = shape[static_cast<std::size_t>(axis)];
   if (parts != c.attrs().num || parts != static_cast<std::int64_t>(c.outputs()))
-    return c.malformed("unpacks {} into {} outputs, the dimension has {}", c.attrs().num, c.outputs(), parts);
+    return c.malformed("unpacks {} into {} outputs, the dimension has {}", c.attrs().num,
+                       c.outputs(), parts);
   shape.erase(shape.begin() + axis);
   for (std::size_t i = 0; i < c.outputs(); ++i) {
     DEPUTY_TRY(c.same_type(c.in(0), c.out(i)));
@@ -189,14 +198,22 @@ Status check_unpack(const OpChecker& c) {
 
 Status check_slice_op(const OpChecker& c) {
   switch (c.op().kind) {
-    case OpKind::CONCATENATION: return check_concatenation(c);
-    case OpKind::SLICE: return check_slice(c);
-    case OpKind::STRIDED_SLICE: return check_strided_slice(c);
-    case OpKind::SPLIT: return check_split(c);
-    case OpKind::SPLIT_V: return check_split_v(c);
-    case OpKind::GATHER: return check_gather(c);
-    case OpKind::PACK: return check_pack(c);
-    default: return check_unpack(c);
+    case OpKind::CONCATENATION:
+      return check_concatenation(c);
+    case OpKind::SLICE:
+      return check_slice(c);
+    case OpKind::STRIDED_SLICE:
+      return check_strided_slice(c);
+    case OpKind::SPLIT:
+      return check_split(c);
+    case OpKind::SPLIT_V:
+      return check_split_v(c);
+    case OpKind::GATHER:
+      return check_gather(c);
+    case OpKind::PACK:
+      return check_pack(c);
+    default:
+      return check_unpack(c);
   }
 }
 

@@ -1,4 +1,5 @@
-// Operators that change the spatial extent: pads, resizes, and moves between space, batch and depth.
+// Operators that change the spatial extent: pads, resizes, and moves between space, batch and
+// depth.
 #include "delegate/ir/op_checker.h"
 
 namespace deputy::delegate {
@@ -16,10 +17,12 @@ Status check_pad(const OpChecker& c) {
   DEPUTY_ASSIGN(const auto pads, c.constant_ints(1, shape.size() * 2));
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::int64_t before = pads[2 * d], after = pads[2 * d + 1];
-    if (before < 0 || after < 0) return c.malformed("pads dimension {} by {} and {}", d, before, after);
+    if (before < 0 || after < 0)
+      return c.malformed("pads dimension {} by {} and {}", d, before, after);
     const std::int64_t most = shape[d] - (c.attrs().reflect ? 1 : 0);
     if (kind == OpKind::MIRROR_PAD && (before > most || after > most))
-      return c.malformed("mirrors {} and {} elements of dimension {}, which has {}", before, after, d, shape[d]);
+      return c.malformed("mirrors {} and {} elements of dimension {}, which has {}", before, after,
+                         d, shape[d]);
     shape[d] += before + after;
   }
   DEPUTY_TRY(c.output_is(shape));
@@ -46,8 +49,8 @@ Status check_resize(const OpChecker& c) {
   return {};
 }
 
-/// BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND: operand 1 is the block of the m dimensions after the batch,
-/// operand 2 their m x 2 crops or pads.
+/// BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND: operand 1 is the block of the m dimensions after the
+/// batch, operand 2 their m x 2 crops or pads.
 Status check_batch_space(const OpChecker& c) {
   const bool to_batch = c.op().kind == OpKind::SPACE_TO_BATCH_ND;
   DEPUTY_TRY(c.operands(3, 3));
@@ -55,20 +58,24 @@ Status check_batch_space(const OpChecker& c) {
   auto shape = wide(c.in_shape(0));
   DEPUTY_ASSIGN(const auto block, c.constant_ints(1));
   if (shape.size() < 3 || shape.size() > 4 || block.size() != shape.size() - 2)
-    return c.unsupported("input {} with {} block sizes is not supported", shape_text(c.in_shape(0)), block.size());
+    return c.unsupported("input {} with {} block sizes is not supported", shape_text(c.in_shape(0)),
+                         block.size());
   DEPUTY_ASSIGN(const auto edges, c.constant_ints(2, block.size() * 2));
   for (std::size_t d = 0; d < block.size(); ++d) {
     const std::int64_t before = edges[2 * d], after = edges[2 * d + 1];
     if (block[d] < 1 || before < 0 || after < 0)
-      return c.malformed("block {} with edges {} and {} in dimension {}", block[d], before, after, d + 1);
+      return c.malformed("block {} with edges {} and {} in dimension {}", block[d], before, after,
+                         d + 1);
     std::int64_t& dim = shape[d + 1];
     if (to_batch) {
       dim += before + after;
-      if (dim % block[d] != 0) return c.malformed("{} padded elements do not divide into blocks of {}", dim, block[d]);
+      if (dim % block[d] != 0)
+        return c.malformed("{} padded elements do not divide into blocks of {}", dim, block[d]);
       dim /= block[d];
       shape[0] *= block[d];
     } else {
-      if (shape[0] % block[d] != 0) return c.malformed("batch {} does not divide into blocks of {}", shape[0], block[d]);
+      if (shape[0] % block[d] != 0)
+        return c.malformed("batch {} does not divide into blocks of {}", shape[0], block[d]);
       shape[0] /= block[d];
       dim = dim * block[d] - before - after;
     }
@@ -100,12 +107,16 @@ Status check_space_op(const OpChecker& c) {
   switch (c.op().kind) {
     case OpKind::PAD:
     case OpKind::PADV2:
-    case OpKind::MIRROR_PAD: return check_pad(c);
+    case OpKind::MIRROR_PAD:
+      return check_pad(c);
     case OpKind::RESIZE_BILINEAR:
-    case OpKind::RESIZE_NEAREST_NEIGHBOR: return check_resize(c);
+    case OpKind::RESIZE_NEAREST_NEIGHBOR:
+      return check_resize(c);
     case OpKind::BATCH_TO_SPACE_ND:
-    case OpKind::SPACE_TO_BATCH_ND: return check_batch_space(c);
-    default: return check_depth_space(c);
+    case OpKind::SPACE_TO_BATCH_ND:
+      return check_batch_space(c);
+    default:
+      return check_depth_space(c);
   }
 }
 

@@ -5,11 +5,13 @@
 
 namespace deputy::delegate {
 namespace {
-std::int64_t effective(std::int64_t kernel, std::int64_t dilation) { return (kernel - 1) * dilation + 1; }
+std::int64_t effective(std::int64_t kernel, std::int64_t dilation) {
+  return (kernel - 1) * dilation + 1;
+}
 }  // namespace
 
-WindowExtent window_extent(arch::Padding padding, std::int64_t in, std::int64_t kernel, std::int64_t stride,
-                           std::int64_t dilation) {
+WindowExtent window_extent(arch::Padding padding, std::int64_t in, std::int64_t kernel,
+                           std::int64_t stride, std::int64_t dilation) {
   WindowExtent extent;
   if (padding == arch::Padding::kSame) {
     extent.out = (in + stride - 1) / stride;
@@ -23,8 +25,8 @@ WindowExtent window_extent(arch::Padding padding, std::int64_t in, std::int64_t 
   return extent;
 }
 
-std::int64_t window_output(std::int64_t in, std::int64_t pads, std::int64_t kernel, std::int64_t stride,
-                           std::int64_t dilation) {
+std::int64_t window_output(std::int64_t in, std::int64_t pads, std::int64_t kernel,
+                           std::int64_t stride, std::int64_t dilation) {
   const std::int64_t room = in + pads - effective(kernel, dilation);
   return room < 0 ? 0 : room / stride + 1;
 }

@@ -33,7 +33,8 @@ Detail when(bool broken, std::string found = "") {
   return broken ? Detail(std::move(found)) : std::nullopt;
 }
 
-// Per tensor: what breaks a demand of types or quantisation. `q.row.engine`'s contract has the bounds.
+// Per tensor: what breaks a demand of types or quantisation. `q.row.engine`'s contract has the
+// bounds.
 using arch::QuantisationContract;
 using arch::TensorRole;
 const QuantisationContract& contract(const Query& q, TensorRole role) {
@@ -66,7 +67,8 @@ Detail bad_quantisation(const Query& q, const Tensor& t) {
     return fmt::format("{} has {} scales", tensor_text(t), z.scale.size());
   if (!(z.scale[0] >= c.least_scale && z.scale[0] <= c.greatest_scale))
     return fmt::format("{} has scale {}", tensor_text(t), z.scale[0]);
-  if (const Detail zero = zero_outside(c, t)) return fmt::format("{} has {}", tensor_text(t), *zero);
+  if (const Detail zero = zero_outside(c, t))
+    return fmt::format("{} has {}", tensor_text(t), *zero);
   return std::nullopt;
 }
 
@@ -90,7 +92,8 @@ Detail bad_weight_quantisation(const Query& q, const Tensor& w) {
     if (zero != z.zero_point[0]) return fmt::format("zero points {} and {}", z.zero_point[0], zero);
   if (const Detail zero = zero_outside(c, w)) return zero;
   for (const float scale : z.scale)
-    if (!(scale >= c.least_scale && scale <= c.greatest_scale)) return fmt::format("scale {}", scale);
+    if (!(scale >= c.least_scale && scale <= c.greatest_scale))
+      return fmt::format("scale {}", scale);
   if (z.scale.size() == 1) return std::nullopt;
   const std::size_t axis = output_axis(q.op.kind);
   const bool matches = static_cast<std::size_t>(z.axis) == axis && axis < rank(w) &&
@@ -113,7 +116,8 @@ Detail bad_bias_scale(const Query& q, const Tensor& b) {
   const double part = static_cast<double>(contract(q, TensorRole::kBias).bias_scale_part);
   for (std::size_t i = 0; i < std::max(z.scale.size(), w.scale.size()); ++i) {
     const auto at = [i](const Quantisation& of) {
-      return static_cast<double>(of.scale[of.scale.size() == 1 ? 0 : std::min(i, of.scale.size() - 1)]);
+      return static_cast<double>(
+          of.scale[of.scale.size() == 1 ? 0 : std::min(i, of.scale.size() - 1)]);
     };
     const double want = static_cast<double>(x.scale[0]) * at(w), have = at(z);
     if (std::fabs(have - want) > part * want)
@@ -133,9 +137,7 @@ constexpr TensorRule kTensorRules[] = {
     {Rule::kOneType, TensorRole::kFeatureMap, mixed_types},
     {Rule::kQuantised, TensorRole::kFeatureMap, bad_quantisation},
     {Rule::kElements, TensorRole::kFeatureMap,
-     [](const Query&, const Tensor& t) {
-       return when(t.desc.elements() == 0, tensor_text(t));
-     }},
+     [](const Query&, const Tensor& t) { return when(t.desc.elements() == 0, tensor_text(t)); }},
     {Rule::kSameQuantisation, TensorRole::kFeatureMap, quantisation_differs},
     {Rule::kWeights, TensorRole::kWeights, bad_weights},
     {Rule::kWeightScales, TensorRole::kWeights, bad_weight_quantisation},

@@ -11,7 +11,6 @@ namespace {
 using arch::OpKind;
 using Demands = std::vector<Demand>;
 
-
 Demands operator+(Demands a, const Demands& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;

@@ -21,22 +21,23 @@ struct Copy {
   std::vector<CopyDim> dims;
 };
 
-/// Whether operators of this kind compute nothing but put bytes somewhere else: those copies() takes.
+/// Whether operators of this kind compute nothing but put bytes somewhere else: those copies()
+/// takes.
 bool moves_only(arch::OpKind kind);
 
-/// The same loops without dimensions of size 1 and without one that continues the next; the last one contiguous
-/// on both sides.
+/// The same loops without dimensions of size 1 and without one that continues the next; the last
+/// one contiguous on both sides.
 std::vector<CopyDim> simplified(const std::vector<CopyDim>& dims);
 
-/// SLICE and STRIDED_SLICE: what they take along each dimension of the input. nullopt for any other operator, or
-/// when it is not constant or leaves the input.
+/// SLICE and STRIDED_SLICE: what they take along each dimension of the input. nullopt for any other
+/// operator, or when it is not constant or leaves the input.
 struct SliceBox {
   std::vector<std::int64_t> begin, step, size;
 };
 std::optional<SliceBox> slice_box(const Graph& graph, const Op& op);
 
-/// SPLIT and SPLIT_V: the tensor that is cut, and the dimension along which. nullopt when that is not constant or
-/// there is no such dimension.
+/// SPLIT and SPLIT_V: the tensor that is cut, and the dimension along which. nullopt when that is
+/// not constant or there is no such dimension.
 struct SplitOperands {
   TensorId value = kNoTensor;
   std::size_t axis = 0;

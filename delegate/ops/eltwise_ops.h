@@ -10,8 +10,8 @@ namespace deputy::delegate {
 
 bool is_eltwise_kind(arch::OpKind kind);
 
-/// The ELTWISE instruction of `op` without addresses and extents; its a and b are the operator's first
-/// and second operand.
+/// The ELTWISE instruction of `op` without addresses and extents; its a and b are the operator's
+/// first and second operand.
 arch::Eltwise eltwise_math(const Graph& graph, Numerics numerics, const Op& op);
 
 /// What that instruction makes of one pair of values, before its table.

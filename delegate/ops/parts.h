@@ -1,5 +1,5 @@
-// Operators that take a tensor apart or put one together (CONCATENATION, PACK, SPLIT, SPLIT_V, UNPACK, SLICE,
-// STRIDED_SLICE) as parts of a whole.
+// Operators that take a tensor apart or put one together (CONCATENATION, PACK, SPLIT, SPLIT_V,
+// UNPACK, SLICE, STRIDED_SLICE) as parts of a whole.
 #pragma once
 
 #include <optional>

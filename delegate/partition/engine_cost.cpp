@@ -36,7 +36,9 @@ Bytes bytes_of(const Graph& graph, const Op& op, const CompileOptions& options) 
   // Which of them cannot be external is only known when storage is planned.
   const auto is_external = [&](TensorId id) {
     if (options.io == IoPlacement::kArena) return false;
-    const auto among = [&](const std::vector<TensorId>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+    const auto among = [&](const std::vector<TensorId>& ids) {
+      return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
     return among(graph.inputs) || among(graph.outputs);
   };
   std::set<TensorId> seen;
@@ -44,7 +46,8 @@ Bytes bytes_of(const Graph& graph, const Op& op, const CompileOptions& options) 
     if (id != kNoTensor && seen.insert(id).second) {
       const std::int64_t bytes = graph.tensor(id).desc.bytes();
       (graph.tensor(id).constant ? out.constants : out.maps_in) += bytes;
-      if (!graph.tensor(id).constant && is_external(id)) out.external += bytes, out.external_in = true;
+      if (!graph.tensor(id).constant && is_external(id))
+        out.external += bytes, out.external_in = true;
     }
   for (const TensorId id : op.outputs) {
     out.out += graph.tensor(id).desc.bytes();
@@ -166,9 +169,9 @@ Cost npu_launch_cost(const CompileOptions& options) {
                           arch::interrupt_cycles(options.host)) *
           host_period(options);
   // The queue manager reads the entry, then the command processor the stream.
-  const double fetch = 2 * options.memory.dram_latency_cycles +
-                       (arch::kQueueEntryBytes + options.npu.ctrl.fetch_bytes) /
-                           options.memory.dram_bytes_per_cycle;
+  const double fetch =
+      2 * options.memory.dram_latency_cycles +
+      (arch::kQueueEntryBytes + options.npu.ctrl.fetch_bytes) / options.memory.dram_bytes_per_cycle;
   return rounded(driver + fetch * npu_period(options));
 }
 

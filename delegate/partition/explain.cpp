@@ -45,8 +45,8 @@ class Explainer {
         "boundaries + {} for conversions - {} fused - {} overlapped",
         cycles(c.total()), cycles(c.compute[kNpu]), cycles(c.compute[kHost]),
         p_.problem.engines > kDsp ? fmt::format(" + {} on the DSP", cycles(c.compute[kDsp])) : "",
-        cycles(c.launch),
-        programs, cycles(c.boundary), cycles(c.conversion), cycles(c.joined), cycles(c.overlapped));
+        cycles(c.launch), programs, cycles(c.boundary), cycles(c.conversion), cycles(c.joined),
+        cycles(c.overlapped));
     for (std::size_t g = 1; g < p_.partition.groups.size(); ++g) explain_cut(g);
   }
 
@@ -66,9 +66,10 @@ class Explainer {
         break;
       }
     const Op& op = p_.graph.ops[first];
-    note("cut before {} #{} '{}' ({} -> {}): {}, boundary {} B", arch::op_word(op.kind, op.attrs), first,
-         p_.graph.tensor(op.outputs[0]).desc.name, engine_name(p_.partition.groups[g - 1].engine),
-         engine_name(group.engine), why(g, first), boundary_bytes(g));
+    note("cut before {} #{} '{}' ({} -> {}): {}, boundary {} B", arch::op_word(op.kind, op.attrs),
+         first, p_.graph.tensor(op.outputs[0]).desc.name,
+         engine_name(p_.partition.groups[g - 1].engine), engine_name(group.engine), why(g, first),
+         boundary_bytes(g));
   }
 
   // The engine that the group would else be on, and why an operator may not be there.

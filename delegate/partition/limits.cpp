@@ -14,7 +14,8 @@ std::string rule_text(const PlacementRule& rule) {
 
 bool names(const PlacementRule& rule, const Graph& graph, std::size_t index) {
   const Op& op = graph.ops[index];
-  if (rule.op == arch::op_word(op.kind, op.attrs) || rule.op == fmt::format("#{}", index)) return true;
+  if (rule.op == arch::op_word(op.kind, op.attrs) || rule.op == fmt::format("#{}", index))
+    return true;
   const std::string& name = graph.tensor(op.outputs[0]).desc.name;
   if (!rule.op.ends_with('*')) return rule.op == name;
   return name.starts_with(rule.op.substr(0, rule.op.size() - 1));

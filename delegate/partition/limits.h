@@ -38,9 +38,11 @@ base::Result<PlacementRule> parse_deny(const std::string& text);
 /// Which engines the rules leave to an operator, with the rule that took the other away.
 struct Allowed {
   bool cpu = true, npu = true, dsp = true;
-  std::string cpu_rule, npu_rule, dsp_rule;  ///< "--force SOFTMAX=npu": the rule that forbids that engine
+  std::string cpu_rule, npu_rule,
+      dsp_rule;  ///< "--force SOFTMAX=npu": the rule that forbids that engine
 };
-/// One entry an operator; `with_dsp`: there is one. Errors (kUsage): a rule that names no operator, rules that leave none.
+/// One entry an operator; `with_dsp`: there is one. Errors (kUsage): a rule that names no operator,
+/// rules that leave none.
 base::Result<std::vector<Allowed>> allowed_engines(const Graph& graph,
                                                    const std::vector<PlacementRule>& rules,
                                                    bool with_dsp);

@@ -45,7 +45,8 @@ class Placer {
 
   // Why each engine does not take an operator: its own rules, the user's, the policy.
   base::Status ask_engines() {
-    DEPUTY_ASSIGN(const auto allowed, allowed_engines(graph_, options_.placement.rules, options_.dsp.present));
+    DEPUTY_ASSIGN(const auto allowed,
+                  allowed_engines(graph_, options_.placement.rules, options_.dsp.present));
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const Op& op = graph_.ops[i];
       const Allowed& a = allowed[i];
@@ -84,7 +85,8 @@ class Placer {
     return {};
   }
 
-  // Why the DSP does not take an operator; empty: it does. Only its cost or a rule places one there.
+  // Why the DSP does not take an operator; empty: it does. Only its cost or a rule places one
+  // there.
   std::string dsp_answer(const Op& op, const Allowed& a, bool forced) const {
     if (!options_.dsp.present) return "there is no DSP";
     if (!a.dsp) return a.dsp_rule;

@@ -1,7 +1,7 @@
-// Proves a memory plan by replaying what runs: whose value each byte of the arenas and external regions holds is
-// followed write by write, and every read must find its own tensor's bytes, element by element.
-// Knows nothing of live ranges, roots or planners; works from the views that the code is generated
-// from.
+// Proves a memory plan by replaying what runs: whose value each byte of the arenas and external
+// regions holds is followed write by write, and every read must find its own tensor's bytes,
+// element by element. Knows nothing of live ranges, roots or planners; works from the views that
+// the code is generated from.
 #pragma once
 
 #include <optional>

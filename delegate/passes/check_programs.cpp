@@ -107,18 +107,20 @@ class Replay {
       else if (const auto* store = std::get_if<arch::Store>(&instruction.op))
         transfer(number, instruction, *store, started, order.last(arch::Queue::kStore));
       else if (const auto* weights = std::get_if<arch::LoadWeights>(&instruction.op))
-        constants(weights->region, weights->mem_offset, weights->stream_bytes, started, order.last(arch::Queue::kLoad));
+        constants(weights->region, weights->mem_offset, weights->stream_bytes, started,
+                  order.last(arch::Queue::kLoad));
       staged_->follow(instruction.op);
       where_.clear();
     }
   }
 
   // Constants are read where they are, or where a STORE has put a copy.
-  void constants(std::uint32_t region, std::uint64_t begin, std::uint64_t bytes, const ProgramOrder::Clock& started,
-                 std::uint32_t number) {
+  void constants(std::uint32_t region, std::uint64_t begin, std::uint64_t bytes,
+                 const ProgramOrder::Clock& started, std::uint32_t number) {
     const std::uint64_t size = use_.executable.constants.size();
     if (region == static_cast<std::uint32_t>(Region::kFastArena)) {
-      if (std::string problem = staged_->load(begin, bytes); !problem.empty()) return report(std::move(problem));
+      if (std::string problem = staged_->load(begin, bytes); !problem.empty())
+        return report(std::move(problem));
       return in_order(Region::kFastArena, begin, bytes, true, started[2], number);
     }
     if (region != static_cast<std::uint32_t>(Region::kConstants))
@@ -127,8 +129,10 @@ class Replay {
       report("reads beyond the constants");
   }
   void copy(const arch::Store& store, const ProgramOrder::Clock& started, std::uint32_t number) {
-    if (!owners_.inside(Region::kFastArena, store.mem_offset, store.row_bytes)) return report("leaves its region");
-    if (std::string problem = staged_->store(store); !problem.empty()) return report(std::move(problem));
+    if (!owners_.inside(Region::kFastArena, store.mem_offset, store.row_bytes))
+      return report("leaves its region");
+    if (std::string problem = staged_->store(store); !problem.empty())
+      return report(std::move(problem));
     owners_.forget(Region::kFastArena, store.mem_offset, store.row_bytes);
     in_order(Region::kFastArena, store.mem_offset, store.row_bytes, false, started[0], number);
   }
@@ -387,9 +391,9 @@ class Replay {
   std::vector<std::ptrdiff_t> kernel_of_;  // by operator; -1: none of the NPU's
   std::vector<std::vector<bool>> stored_;  // by tensor and byte
   ByRegion<std::vector<std::uint32_t>> last_load_,
-      last_store_;                      // by byte; of this program
+      last_store_;                         // by byte; of this program
   std::optional<StagedConstants> staged_;  // of this program
-  std::optional<std::uint32_t> shift_;  // of the ring rows that the present LOAD has read
+  std::optional<std::uint32_t> shift_;     // of the ring rows that the present LOAD has read
   std::string where_;
   std::optional<std::string> problem_;
 };

@@ -37,7 +37,8 @@ class Chooser {
     const Tensor& tensor = graph_.tensor(id);
     if (tensor.constant) return "it is a constant";
     if (tensor.desc.bytes() == 0) return "it is empty";
-    if (among(graph_.inputs, id) && among(graph_.outputs, id)) return "it is input and output at once";
+    if (among(graph_.inputs, id) && among(graph_.outputs, id))
+      return "it is input and output at once";
     if (!fills_buffer(graph_, storage_, id))
       return fmt::format("it lies inside '{}'", graph_.tensor(storage_.root(id)).desc.name);
     for (const TensorId other : all_)
@@ -57,7 +58,8 @@ class Chooser {
 }  // namespace
 
 bool ExternalIo::has(TensorId root) const {
-  return std::any_of(buffers.begin(), buffers.end(), [&](const ExternalBuffer& b) { return b.root == root; });
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [&](const ExternalBuffer& b) { return b.root == root; });
 }
 
 ExternalIo external_io(const Graph& graph, const StorageMap& storage, IoPlacement io) {

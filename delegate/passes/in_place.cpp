@@ -42,7 +42,8 @@ std::vector<std::ptrdiff_t> last_touches(const Graph& graph, const std::vector<A
         if (id != kNoTensor) last[index(storage.root(id))] = static_cast<std::ptrdiff_t>(a);
   for (std::size_t a = 0; a < actions.size(); ++a)  // not to be overwritten by it either
     for (const TensorId id : actions[a].keeps)
-      last[index(storage.root(id))] = std::max(last[index(storage.root(id))], static_cast<std::ptrdiff_t>(a) + 1);
+      last[index(storage.root(id))] =
+          std::max(last[index(storage.root(id))], static_cast<std::ptrdiff_t>(a) + 1);
   for (const TensorId id : graph.outputs)
     last[index(storage.root(id))] = static_cast<std::ptrdiff_t>(actions.size());
   return last;
@@ -88,7 +89,8 @@ std::vector<std::pair<TensorId, TensorId>> in_place_pairs(const Graph& graph, Nu
       if (from != result || merged[index(from)] != from || to == from) continue;
       if (!fills_buffer(graph, storage, result) || !fills_buffer(graph, storage, operand)) continue;
       if (last[index(to)] != static_cast<std::ptrdiff_t>(a)) continue;
-      // An external input is not ours to write, and a result in external DRAM is no place for its operand.
+      // An external input is not ours to write, and a result in external DRAM is no place for its
+      // operand.
       if (std::any_of(external.buffers.begin(), external.buffers.end(),
                       [&](const ExternalBuffer& b) { return is_fixed(b, to, from); }))
         continue;

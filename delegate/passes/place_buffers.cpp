@@ -7,7 +7,8 @@
 namespace deputy::delegate {
 namespace {
 
-// Bytes that buffers in the slow arena move. External DRAM is left out: in_place_pairs() adds nothing to it.
+// Bytes that buffers in the slow arena move. External DRAM is left out: in_place_pairs() adds
+// nothing to it.
 std::uint64_t slow_traffic(const MemoryPlan& plan) {
   std::uint64_t sum = 0;
   for (const PlannedBuffer& buffer : plan.buffers)
@@ -50,9 +51,9 @@ class Placer {
     Placing out;
     out.storage = plan_storage(graph_, wishes_);
     out.external = external_io(graph_, out.storage, options_.io);
-    out.plan = plan_with_external(
-        live_ranges(graph_, actions_, out.storage, options_.keep_all_tensors), out.external,
-        options_.sram_bytes, effort);
+    out.plan =
+        plan_with_external(live_ranges(graph_, actions_, out.storage, options_.keep_all_tensors),
+                           out.external, options_.sram_bytes, effort);
     out.in_place = in_place.size();
     return out;
   }

@@ -22,7 +22,8 @@ std::vector<TensorId> ProgramOperands::inputs(const std::vector<Kernel>& kernels
     if (id == kNoTensor || graph_.tensor(id).constant || !seen.insert(id).second) return;
     const auto producer = producers_.find(id);
     if (producer != producers_.end() && own.contains(producer->second)) return;
-    if (producer == producers_.end() || !executable_.ops[producer->second].aliased) return out.push_back(id);
+    if (producer == producers_.end() || !executable_.ops[producer->second].aliased)
+      return out.push_back(id);
     for (const TensorId from : graph_.ops[producer->second].inputs) follow(from);
   };
   for (const Kernel& kernel : kernels)
@@ -49,10 +50,12 @@ std::uint32_t ProgramOperands::unaliased(TensorId id) const {
 }
 
 void ProgramOperands::drop_overwritten(std::vector<std::uint32_t>& outputs) const {
-  // A part that is listed by itself comes before the whole, and before what is written over the whole.
+  // A part that is listed by itself comes before the whole, and before what is written over the
+  // whole.
   const auto overlap = [&](std::uint32_t a, std::uint32_t b) {
     const arch::PlacedTensor &x = executable_.tensors[a], &y = executable_.tensors[b];
-    const auto xn = static_cast<std::uint64_t>(x.desc.bytes()), yn = static_cast<std::uint64_t>(y.desc.bytes());
+    const auto xn = static_cast<std::uint64_t>(x.desc.bytes()),
+               yn = static_cast<std::uint64_t>(y.desc.bytes());
     return x.region == y.region && x.offset < y.offset + yn && y.offset < x.offset + xn;
   };
   std::vector<std::uint32_t> left;

@@ -16,16 +16,19 @@ namespace deputy::delegate {
 
 class ProgramOperands {
  public:
-  /// All must outlive this. What is asked decides what must be there: inputs() needs the operators of
-  /// `executable`, the others its placed tensors too.
+  /// All must outlive this. What is asked decides what must be there: inputs() needs the operators
+  /// of `executable`, the others its placed tensors too.
   ProgramOperands(const Graph& graph, const arch::Executable& executable, const ViewPlan& views,
                   const StorageMap& storage);
 
-  /// The tensors from outside that the kernels of one program read, through operators without work, in order.
+  /// The tensors from outside that the kernels of one program read, through operators without work,
+  /// in order.
   std::vector<TensorId> inputs(const std::vector<Kernel>& kernels) const;
-  /// The tensor that stands for `id` in a step: one without a dense place is named by the whole that it lies in.
+  /// The tensor that stands for `id` in a step: one without a dense place is named by the whole
+  /// that it lies in.
   std::uint32_t placed(TensorId id) const;
-  /// Takes results out of the list, which is in the order they are written, that a later one lies over or holds.
+  /// Takes results out of the list, which is in the order they are written, that a later one lies
+  /// over or holds.
   void drop_overwritten(std::vector<std::uint32_t>& outputs) const;
 
  private:

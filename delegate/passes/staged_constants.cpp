@@ -47,23 +47,30 @@ void StagedConstants::follow(const arch::Operation& op) {
   }
   const auto* load = std::get_if<arch::Load>(&op);
   if (!load || load->region != static_cast<std::uint8_t>(arch::Region::kConstants)) return;
-  if (load->rows != 1 || load->planes != 1 || load->spm_addr + std::uint64_t{load->row_bytes} > spm_.size()) return;
+  if (load->rows != 1 || load->planes != 1 ||
+      load->spm_addr + std::uint64_t{load->row_bytes} > spm_.size())
+    return;
   const auto first = spm_.begin() + load->spm_addr;
   std::iota(first, first + load->row_bytes, load->mem_offset + 1);
 }
 
-bool StagedConstants::follow_each_other(const Origins& origins, std::uint64_t at, std::uint64_t bytes) {
-  if (at > origins.size() || bytes > origins.size() - at || bytes == 0 || origins[at] == 0) return false;
+bool StagedConstants::follow_each_other(const Origins& origins, std::uint64_t at,
+                                        std::uint64_t bytes) {
+  if (at > origins.size() || bytes > origins.size() - at || bytes == 0 || origins[at] == 0)
+    return false;
   for (std::uint64_t i = 1; i < bytes; ++i)
     if (origins[at + i] != origins[at] + i) return false;
   return true;
 }
 
 std::string StagedConstants::store(const arch::Store& store) {
-  if (store.region != static_cast<std::uint8_t>(arch::Region::kFastArena) || store.rows != 1 || store.planes != 1)
+  if (store.region != static_cast<std::uint8_t>(arch::Region::kFastArena) || store.rows != 1 ||
+      store.planes != 1)
     return "copies constants elsewhere than into the fast arena, or in rows";
-  if (!follow_each_other(spm_, store.spm_addr, store.row_bytes)) return "copies bytes that are no constants in a row";
-  std::copy_n(spm_.begin() + store.spm_addr, store.row_bytes, arena_.begin() + static_cast<std::ptrdiff_t>(store.mem_offset));
+  if (!follow_each_other(spm_, store.spm_addr, store.row_bytes))
+    return "copies bytes that are no constants in a row";
+  std::copy_n(spm_.begin() + store.spm_addr, store.row_bytes,
+              arena_.begin() + static_cast<std::ptrdiff_t>(store.mem_offset));
   return {};
 }
 

@@ -1,5 +1,6 @@
-// Which byte of the constants each byte of the scratchpad and of the fast arena is a copy of, while a program is
-// replayed in stream order: what a program copies ahead of its use must be there when it is used (check_programs.h).
+// Which byte of the constants each byte of the scratchpad and of the fast arena is a copy of, while
+// a program is replayed in stream order: what a program copies ahead of its use must be there when
+// it is used (check_programs.h).
 #pragma once
 
 #include <cstdint>

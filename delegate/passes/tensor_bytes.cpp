@@ -231,7 +231,8 @@ TensorId TensorBytes::owner_id(std::uint32_t number) const {
 
 ByteOwners::ByteOwners(const arch::Executable& executable) {
   for (int r = 1; r < arch::kRegionCount; ++r)  // all but the constants
-    numbers_[static_cast<std::size_t>(r)].assign(executable.region_bytes(static_cast<arch::Region>(r)), 0);
+    numbers_[static_cast<std::size_t>(r)].assign(
+        executable.region_bytes(static_cast<arch::Region>(r)), 0);
 }
 
 bool ByteOwners::inside(arch::Region region, std::uint64_t address, std::uint64_t bytes) const {

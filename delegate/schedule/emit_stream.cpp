@@ -15,10 +15,11 @@
 namespace deputy::delegate {
 namespace {
 
-constexpr std::size_t kAhead = 24;            // sections that constants may be loaded early
-constexpr std::uint32_t kSmallestPiece = 512;   // bytes of a load that is cut to fit a gap
+constexpr std::size_t kAhead = 24;             // sections that constants may be loaded early
+constexpr std::uint32_t kSmallestPiece = 512;  // bytes of a load that is cut to fit a gap
 
-constexpr std::uint32_t kSmallestCopy = 512;    // bytes of a piece on its way into SRAM, unless it is the last
+constexpr std::uint32_t kSmallestCopy =
+    512;  // bytes of a piece on its way into SRAM, unless it is the last
 
 // The scratchpad buffers that constants pass on their way into SRAM.
 struct Bounce {
@@ -26,7 +27,8 @@ struct Bounce {
   std::int64_t address = 0, slot_bytes = 0;
   std::int64_t bytes() const { return slot_bytes * static_cast<std::int64_t>(kSlots); }
   static Bounce of(const arch::NpuConfig& npu) {
-    const std::int64_t slot = std::min<std::int64_t>(2048, npu.spm.bytes / 16 / kBufferAlign * kBufferAlign);
+    const std::int64_t slot =
+        std::min<std::int64_t>(2048, npu.spm.bytes / 16 / kBufferAlign * kBufferAlign);
     return {npu.spm.bytes - slot * static_cast<std::int64_t>(kSlots), slot};
   }
 };
@@ -34,8 +36,12 @@ struct Bounce {
 class Emitter {
  public:
   /// Sections whose early loads are marked.
-  Emitter(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options, std::int64_t top_bytes)
-      : sections_(std::move(sections)), options_(options), bounce_(Bounce::of(npu)), timer_(npu, options.memory, options.io) {
+  Emitter(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options,
+          std::int64_t top_bytes)
+      : sections_(std::move(sections)),
+        options_(options),
+        bounce_(Bounce::of(npu)),
+        timer_(npu, options.memory, options.io) {
     SpmPlan plan = plan_spm(sections_, npu.spm.bytes, options.prefetch ? kAhead : 0, top_bytes);
     relocate(plan);
     bounce_free_ = std::move(plan.top_free);
@@ -77,10 +83,10 @@ class Emitter {
     arch::Operation rest;  // what has not been emitted
     std::optional<ConstantRange> whole;
     std::uint16_t tag = 0;
-    std::size_t at = 0;     // its place
-    std::size_t since = 0;  // the first section that may emit it
+    std::size_t at = 0;         // its place
+    std::size_t since = 0;      // the first section that may emit it
     std::ptrdiff_t table = -1;  // the early load that brings its code table
-    bool done = false;     // emitted, or about to be
+    bool done = false;          // emitted, or about to be
     bool emitted = false;
   };
   struct Loading {
@@ -103,10 +109,14 @@ class Emitter {
         for_each_spm_address(instruction.op, [&](std::uint32_t& address) {
           if (address == 0) return;
           const std::size_t b = buffer_of(section, address);
-          address = static_cast<std::uint32_t>(plan.places[s][b].address + address - section.buffers[b].address);
+          address = static_cast<std::uint32_t>(plan.places[s][b].address + address -
+                                               section.buffers[b].address);
         });
-        if (std::visit([](const auto& o) { return o.kQueue; }, instruction.op) == arch::Queue::kLoad) {
-          loadings_.push_back({at, &instruction.op, instruction.early_buffer < 0 ? -1 : static_cast<std::ptrdiff_t>(early_.size())});
+        if (std::visit([](const auto& o) { return o.kQueue; }, instruction.op) ==
+            arch::Queue::kLoad) {
+          loadings_.push_back(
+              {at, &instruction.op,
+               instruction.early_buffer < 0 ? -1 : static_cast<std::ptrdiff_t>(early_.size())});
         }
         ++at;
         if (instruction.early_buffer < 0) continue;
@@ -114,19 +124,24 @@ class Emitter {
                        plan.places[s][static_cast<std::size_t>(instruction.early_buffer)].since};
         if (const auto* weights = std::get_if<arch::LoadWeights>(&load.rest))
           if (!weights->fixed_code) load.table = last.at(weights->table_addr);
-        std::visit([&]<class T>(const T& op) {
-          if constexpr (requires { op.spm_addr; }) last[op.spm_addr] = static_cast<std::ptrdiff_t>(early_.size());
-        }, load.rest);
+        std::visit(
+            [&]<class T>(const T& op) {
+              if constexpr (requires { op.spm_addr; })
+                last[op.spm_addr] = static_cast<std::ptrdiff_t>(early_.size());
+            },
+            load.rest);
         early_.push_back(std::move(load));
       }
   }
 
   // The first load from instruction `at` on that is still to come.
   const arch::Operation* next_load(std::size_t at) const {
-    auto load = std::lower_bound(loadings_.begin(), loadings_.end(), at, [](const Loading& l, std::size_t place) { return l.at < place; });
+    auto load = std::lower_bound(loadings_.begin(), loadings_.end(), at,
+                                 [](const Loading& l, std::size_t place) { return l.at < place; });
     for (; load != loadings_.end(); ++load) {
       if (load->early < 0) return load->op;
-      if (!early_[static_cast<std::size_t>(load->early)].done) return &early_[static_cast<std::size_t>(load->early)].rest;
+      if (!early_[static_cast<std::size_t>(load->early)].done)
+        return &early_[static_cast<std::size_t>(load->early)].rest;
     }
     return nullptr;
   }
@@ -151,7 +166,8 @@ class Emitter {
   // Instruction `at` of the program, or what is left of it.
   void emit_load(arch::Operation op, std::uint16_t tag, std::size_t at) {
     if (std::get_if<arch::Store>(&op) && !pending_.empty()) {
-      const double when = std::max({timer_.ready(hazards_.peek(op)), timer_.stores_free(), timer_.dispatched()});
+      const double when =
+          std::max({timer_.ready(hazards_.peek(op)), timer_.stores_free(), timer_.dispatched()});
       while (!pending_.empty() && timer_.load_end(pending_.front().load) <= when) store_first();
     }
     // Where loads are rare, there is time before STORES too.
@@ -176,7 +192,9 @@ class Emitter {
     if (staging_->copying(*item)) finish_copy(*item);
     staging_->loaded(at);
     if (!staging_->staged(*item, at)) return;
-    while (std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.piece.item == *item; })) store_first();
+    while (std::any_of(pending_.begin(), pending_.end(),
+                       [&](const Pending& p) { return p.piece.item == *item; }))
+      store_first();
     const auto move = [&](auto& load) {
       const std::uint64_t from = item_offset(*item);
       load.mem_offset = staging_->place(*item) + (load.mem_offset - from);
@@ -196,22 +214,29 @@ class Emitter {
     }
   }
 
-  // By when what goes before a load must be there, from DRAM and from SRAM. Loads complete in order: by the time that its
-  // data are needed, when its own operands are free and the computation queued before it is over.
+  // By when what goes before a load must be there, from DRAM and from SRAM. Loads complete in
+  // order: by the time that its data are needed, when its own operands are free and the computation
+  // queued before it is over.
   using Latest = std::array<double, 2>;
   Latest latest_before(const arch::Operation& next) {
-    const auto moved = std::get_if<arch::Store>(&next) ? std::nullopt : moved_bytes(next, options_.io);
+    const auto moved =
+        std::get_if<arch::Store>(&next) ? std::nullopt : moved_bytes(next, options_.io);
     if (!moved) return {};
-    const double ready = timer_.ready(hazards_.peek(next)), takes = timer_.duration(*moved), compute = timer_.compute_free();
-    const double same_port = std::max(ready, compute - takes), other_port = std::max(ready + takes, compute);
+    const double ready = timer_.ready(hazards_.peek(next)), takes = timer_.duration(*moved),
+                 compute = timer_.compute_free();
+    const double same_port = std::max(ready, compute - takes),
+                 other_port = std::max(ready + takes, compute);
     return moved->constants ? Latest{same_port, other_port} : Latest{other_port, same_port};
   }
 
-  // Cycles that DRAM, or the port to SRAM, could give to `early` until then. Loads start in order, too: an early one whose
-  // buffer is not free yet would hold up what follows.
+  // Cycles that DRAM, or the port to SRAM, could give to `early` until then. Loads start in order,
+  // too: an early one whose buffer is not free yet would hold up what follows.
   double gap_for(const arch::Operation& early, bool sram, const Latest& latest) {
-    const double start = std::max(sram ? timer_.maps_free() : timer_.constants_free(), timer_.dispatched());
-    return start >= latest[sram] ? 0 : latest[sram] - std::max(start, timer_.ready(hazards_.peek(early)));
+    const double start =
+        std::max(sram ? timer_.maps_free() : timer_.constants_free(), timer_.dispatched());
+    return start >= latest[sram]
+               ? 0
+               : latest[sram] - std::max(start, timer_.ready(hazards_.peek(early)));
   }
 
   void fill_gap(const arch::Operation& next) {
@@ -223,7 +248,9 @@ class Emitter {
       EarlyLoad& load = early_[i];
       if (load.done) continue;
       if (load.since > section_ + kAhead) break;
-      if (load.since > section_ || (load.table >= 0 && !early_[static_cast<std::size_t>(load.table)].emitted)) continue;
+      if (load.since > section_ ||
+          (load.table >= 0 && !early_[static_cast<std::size_t>(load.table)].emitted))
+        continue;
       bool sram = false;
       if (staging_)
         if (const auto item = staging_->item_of(load.at)) {
@@ -248,11 +275,12 @@ class Emitter {
     }
   }
 
-  // Bytes of constants from `offset` on that the gap has time for: up to the end of a burst of the memory, so that none
-  // is moved twice.
+  // Bytes of constants from `offset` on that the gap has time for: up to the end of a burst of the
+  // memory, so that none is moved twice.
   std::uint64_t fitting(double gap, std::uint64_t offset) const {
     const auto burst = static_cast<std::uint64_t>(options_.memory.dram_burst_bytes);
-    const double room = (gap - timer_.occupancy({.bytes = 1})) * options_.memory.dram_bytes_per_cycle;
+    const double room =
+        (gap - timer_.occupancy({.bytes = 1})) * options_.memory.dram_bytes_per_cycle;
     if (room <= 0) return 0;
     const std::uint64_t end = (offset + static_cast<std::uint64_t>(room)) / burst * burst;
     return end > offset ? end - offset : 0;
@@ -278,7 +306,8 @@ class Emitter {
     if (staging_) staging_->loaded(early.at);
     emit(piece, early.tag);
     loads_.back() = early.whole;
-    load->mem_offset += piece.row_bytes, load->spm_addr += piece.row_bytes, load->row_bytes -= piece.row_bytes;
+    load->mem_offset += piece.row_bytes, load->spm_addr += piece.row_bytes,
+        load->row_bytes -= piece.row_bytes;
     arch::Transfer::imply(*load);
     return false;
   }
@@ -296,12 +325,14 @@ class Emitter {
     load.region = static_cast<std::uint8_t>(arch::Region::kConstants);
     load.traffic = static_cast<std::uint8_t>(arch::Traffic::kWeights);
     load.mem_offset = piece.from, load.row_bytes = bytes;
-    load.spm_addr = static_cast<std::uint32_t>(bounce_.address + static_cast<std::int64_t>(slot_) * bounce_.slot_bytes);
+    load.spm_addr = static_cast<std::uint32_t>(bounce_.address + static_cast<std::int64_t>(slot_) *
+                                                                     bounce_.slot_bytes);
     arch::Transfer::imply(load);
     return load;
   }
   void copy(Staging::Piece piece, std::uint64_t most) {
-    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>({piece.bytes, most, static_cast<std::uint64_t>(bounce_.slot_bytes)}));
+    piece.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        {piece.bytes, most, static_cast<std::uint64_t>(bounce_.slot_bytes)}));
     const arch::Load load = to_bounce(piece, piece.bytes);
     slot_ = (slot_ + 1) % Bounce::kSlots;
     emit(load, piece.tag);
@@ -317,7 +348,8 @@ class Emitter {
     arch::Store store;
     store.region = static_cast<std::uint8_t>(arch::Region::kFastArena);
     store.traffic = static_cast<std::uint8_t>(arch::Traffic::kWeights);
-    store.mem_offset = pending.piece.to, store.row_bytes = pending.piece.bytes, store.spm_addr = pending.spm;
+    store.mem_offset = pending.piece.to, store.row_bytes = pending.piece.bytes,
+    store.spm_addr = pending.spm;
     arch::Transfer::imply(store);
     emit(store, pending.piece.tag);
   }
@@ -335,10 +367,10 @@ class Emitter {
   std::vector<std::uint32_t> words_;
   std::vector<std::optional<ConstantRange>> loads_;  // by number
   std::set<ConstantRange> late_;
-  std::vector<EarlyLoad> early_;  // in program order
+  std::vector<EarlyLoad> early_;   // in program order
   std::vector<Loading> loadings_;  // all loads
-  std::deque<Pending> pending_;   // at most one a slot, oldest first
-  std::size_t first_ = 0;         // none before it is left
+  std::deque<Pending> pending_;    // at most one a slot, oldest first
+  std::size_t first_ = 0;          // none before it is left
   std::size_t section_ = 0, at_ = 0, slot_ = 0;
 };
 
@@ -353,7 +385,8 @@ FastRoom fast_room(const std::vector<Section>& sections, const StreamOptions& op
       at += section.code.size();
       if (section.action <= live.end) end = at;
     }
-    if (begin && end && *begin <= *end) taken.push_back({*begin, *end, live.offset, live.offset + live.bytes});
+    if (begin && end && *begin <= *end)
+      taken.push_back({*begin, *end, live.offset, live.offset + live.bytes});
   }
   return {std::move(taken), options.fast_bytes};
 }
@@ -362,12 +395,14 @@ FastRoom fast_room(const std::vector<Section>& sections, const StreamOptions& op
 
 std::int64_t staging_bytes(const arch::NpuConfig& npu) { return Bounce::of(npu).bytes(); }
 
-Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options) {
+Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu,
+                   const StreamOptions& options) {
   for (Section& section : sections) mark_early_loads(section);
   Emitter plain(sections, npu, options, 0);
   Stream best = plain.run(nullptr);
   if (!options.staging || !options.prefetch) return best;
-  // What is late depends on what else is: once some constants come in time, those behind them hold things up.
+  // What is late depends on what else is: once some constants come in time, those behind them hold
+  // things up.
   constexpr double kWorthwhile = 0.995;
   const FastRoom room = fast_room(sections, options);
   std::set<ConstantRange> worth = plain.late();

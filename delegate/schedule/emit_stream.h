@@ -1,5 +1,6 @@
-// From sections to the words of a command stream: gives buffers their addresses, loads constants ahead of their
-// kernel where the load queue would wait, copies others into free SRAM (staging.h), works out the waits, and encodes.
+// From sections to the words of a command stream: gives buffers their addresses, loads constants
+// ahead of their kernel where the load queue would wait, copies others into free SRAM (staging.h),
+// works out the waits, and encodes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace deputy::delegate {
 
-/// A buffer of the fast arena that must stay intact from action `begin` to action `end`, both included.
+/// A buffer of the fast arena that must stay intact from action `begin` to action `end`, both
+/// included.
 struct LiveBuffer {
   std::ptrdiff_t begin = 0, end = 0;
   std::uint64_t offset = 0, bytes = 0;
@@ -36,8 +38,9 @@ struct Stream {
 /// Scratchpad that staging needs beside a section's own buffers.
 std::int64_t staging_bytes(const arch::NpuConfig& npu);
 
-/// The stream of all sections in order, with END. Compute and store instructions keep their order, and so do
-/// loads, except that loads of constants may come earlier.
-Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu, const StreamOptions& options);
+/// The stream of all sections in order, with END. Compute and store instructions keep their order,
+/// and so do loads, except that loads of constants may come earlier.
+Stream emit_stream(std::vector<Section> sections, const arch::NpuConfig& npu,
+                   const StreamOptions& options);
 
 }  // namespace deputy::delegate

@@ -6,7 +6,8 @@
 
 namespace deputy::delegate {
 
-std::optional<std::uint64_t> FastRoom::take(std::size_t begin, std::size_t end, std::uint64_t bytes) {
+std::optional<std::uint64_t> FastRoom::take(std::size_t begin, std::size_t end,
+                                            std::uint64_t bytes) {
   const std::uint64_t size = arena_bytes(bytes);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> others;  // low, high
   for (const TakenRoom& t : taken_)

@@ -1,4 +1,5 @@
-// Room in the fast arena that no tensor needs for a while. Time counts instructions in program order.
+// Room in the fast arena that no tensor needs for a while. Time counts instructions in program
+// order.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +18,11 @@ struct TakenRoom {
 class FastRoom {
  public:
   /// `bytes`: what the arena may have.
-  FastRoom(std::vector<TakenRoom> taken, std::uint64_t bytes) : taken_(std::move(taken)), bytes_(bytes) {}
+  FastRoom(std::vector<TakenRoom> taken, std::uint64_t bytes)
+      : taken_(std::move(taken)), bytes_(bytes) {}
 
-  /// Takes the lowest place that is free from `begin` to `end`, in whole cache lines; nullopt when there is none.
+  /// Takes the lowest place that is free from `begin` to `end`, in whole cache lines; nullopt when
+  /// there is none.
   std::optional<std::uint64_t> take(std::size_t begin, std::size_t end, std::uint64_t bytes);
   /// Nothing that ended before is asked about any more.
   void forget_before(std::size_t begin);

@@ -12,7 +12,8 @@ std::size_t buffer_of(const Section& section, std::uint32_t address) {
   const auto after = std::upper_bound(
       section.buffers.begin(), section.buffers.end(), static_cast<std::int64_t>(address),
       [](std::int64_t at, const SectionBuffer& b) { return at < b.address; });
-  DEPUTY_CHECK(after != section.buffers.begin(), "a scratchpad address outside the kernel's buffers");
+  DEPUTY_CHECK(after != section.buffers.begin(),
+               "a scratchpad address outside the kernel's buffers");
   return static_cast<std::size_t>(after - section.buffers.begin()) - 1;
 }
 
@@ -29,13 +30,15 @@ void mark_early_loads(Section& section) {
                    "an instruction leaves its scratchpad buffer");
       return index;
     };
-    // What it reads are constants, in memory or a code table loaded like that; nothing has used what it writes.
+    // What it reads are constants, in memory or a code table loaded like that; nothing has used
+    // what it writes.
     bool early = queue == arch::Queue::kLoad;
     for (const Access& access : touches) {
       if (access.space == kSpmSpace)
         early = early && (access.write ? !touched[buffer(access)] : constant[buffer(access)]);
       else
-        early = early && !access.write && access.space == static_cast<int>(arch::Region::kConstants);
+        early =
+            early && !access.write && access.space == static_cast<int>(arch::Region::kConstants);
     }
     for (const Access& access : touches) {
       if (access.space != kSpmSpace) continue;

@@ -1,6 +1,6 @@
-// The instructions of one kernel before they have their place: scratchpad addresses count from the kernel's own
-// zero, and each buffer lies somewhere in that space. The program builder collects sections; planning gives
-// their buffers addresses and loads constants early.
+// The instructions of one kernel before they have their place: scratchpad addresses count from the
+// kernel's own zero, and each buffer lies somewhere in that space. The program builder collects
+// sections; planning gives their buffers addresses and loads constants early.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace deputy::delegate {
 
-/// Scratchpad space that a section uses from its start to its end. Address 0 belongs to no buffer, so that
-/// an address field that an instruction does not use stays 0.
+/// Scratchpad space that a section uses from its start to its end. Address 0 belongs to no buffer,
+/// so that an address field that an instruction does not use stays 0.
 struct SectionBuffer {
   std::int64_t address = 0, bytes = 0;  ///< in the section's own space
 };
@@ -19,13 +19,14 @@ struct SectionBuffer {
 struct SectionInstruction {
   arch::Operation op;
   std::uint16_t tag = 0;
-  std::int32_t early_buffer = -1;  ///< a LOAD of constants into this buffer before anything else touches it
+  std::int32_t early_buffer =
+      -1;  ///< a LOAD of constants into this buffer before anything else touches it
 };
 
 struct Section {
   std::vector<SectionBuffer> buffers;  ///< ascending addresses
   std::vector<SectionInstruction> code;
-  std::ptrdiff_t action = 0;           ///< which action of the memory plan it belongs to
+  std::ptrdiff_t action = 0;  ///< which action of the memory plan it belongs to
 };
 
 /// Calls visit(std::uint32_t& address) for each scratchpad address of an instruction.

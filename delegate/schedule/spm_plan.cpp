@@ -17,7 +17,8 @@ struct Reserved {
 
 class Planner {
  public:
-  Planner(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead, std::int64_t top_bytes)
+  Planner(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead,
+          std::int64_t top_bytes)
       : sections_(sections), spm_(spm_bytes), ahead_(ahead), kept_free_(top_bytes) {}
 
   SpmPlan run() {
@@ -29,7 +30,9 @@ class Planner {
     }
     for (std::size_t s = 0; s < sections_.size(); ++s) place_own(s);
     for (const std::vector<Own>& section : own_)
-      plan_.top_free.push_back(std::all_of(section.begin(), section.end(), [&](const Own& own) { return own.high <= spm_ - kept_free_; }));
+      plan_.top_free.push_back(std::all_of(section.begin(), section.end(), [&](const Own& own) {
+        return own.high <= spm_ - kept_free_;
+      }));
     for (std::size_t s = 0; s < sections_.size(); ++s) place_early(s);
     return std::move(plan_);
   }
@@ -37,7 +40,8 @@ class Planner {
  private:
   static std::int64_t bytes(const SectionBuffer& b) { return align_up(b.bytes, kBufferAlign); }
 
-  // Rectangles of time and space: a section's own buffers, and since when in the section before a new one may have them.
+  // Rectangles of time and space: a section's own buffers, and since when in the section before a
+  // new one may have them.
   struct Own {
     std::int64_t low = 0, high = 0;
     std::size_t last = 0;  // the last instruction that touches it
@@ -48,9 +52,11 @@ class Planner {
     const std::size_t count = section.buffers.size();
     plan_.places.emplace_back(count, BufferPlace{0, s});
     std::int64_t own = 0, constants = 0;
-    for (std::size_t b = 0; b < count; ++b) (early_[s][b] ? constants : own) += bytes(section.buffers[b]);
+    for (std::size_t b = 0; b < count; ++b)
+      (early_[s][b] ? constants : own) += bytes(section.buffers[b]);
     DEPUTY_CHECK(own + constants <= spm_, "buffers exceed the scratchpad");
-    const std::int64_t limit = spm_ - constants - (own + constants + kept_free_ <= spm_ ? kept_free_ : 0);
+    const std::int64_t limit =
+        spm_ - constants - (own + constants + kept_free_ <= spm_ ? kept_free_ : 0);
     std::vector<Own> placed(count);
     const std::vector<std::pair<std::size_t, std::size_t>> touched = touches(section);
     if (!beside(s, limit, touched, placed)) {
@@ -68,7 +74,8 @@ class Planner {
 
   // The first and last instruction that touch each buffer.
   static std::vector<std::pair<std::size_t, std::size_t>> touches(const Section& section) {
-    std::vector<std::pair<std::size_t, std::size_t>> out(section.buffers.size(), {section.code.size(), 0});
+    std::vector<std::pair<std::size_t, std::size_t>> out(section.buffers.size(),
+                                                         {section.code.size(), 0});
     for (std::size_t i = 0; i < section.code.size(); ++i)
       for (const Access& access : accesses(section.code[i].op)) {
         if (access.space != kSpmSpace) continue;
@@ -78,16 +85,19 @@ class Planner {
     return out;
   }
 
-  // Buffers that are needed first where the section before has nothing, or what it is done with first. False when they do not
-  // fit like that.
-  bool beside(std::size_t s, std::int64_t limit, const std::vector<std::pair<std::size_t, std::size_t>>& touched,
+  // Buffers that are needed first where the section before has nothing, or what it is done with
+  // first. False when they do not fit like that.
+  bool beside(std::size_t s, std::int64_t limit,
+              const std::vector<std::pair<std::size_t, std::size_t>>& touched,
               std::vector<Own>& placed) const {
     const Section& section = sections_[s];
     const std::vector<Own> none, &before = s > 0 ? own_[s - 1] : none;
     std::vector<std::size_t> order;
     for (std::size_t b = 0; b < placed.size(); ++b)
       if (!early_[s][b]) order.push_back(b);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return touched[a].first < touched[b].first; });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return touched[a].first < touched[b].first;
+    });
     std::vector<Own> mine;
     for (const std::size_t b : order) {
       const std::int64_t size = bytes(section.buffers[b]);
@@ -98,7 +108,9 @@ class Planner {
       std::optional<std::pair<std::size_t, std::int64_t>> best;  // when it is free, where
       for (const std::int64_t low : starts) {
         if (low + size > limit || (best && best->first == 0)) break;
-        const auto covers = [&](const Own& other) { return other.low < low + size && low < other.high; };
+        const auto covers = [&](const Own& other) {
+          return other.low < low + size && low < other.high;
+        };
         if (std::any_of(mine.begin(), mine.end(), covers)) continue;
         std::size_t free = 0;
         for (const Own& other : before)
@@ -115,8 +127,9 @@ class Planner {
   void place_early(std::size_t s) {
     const std::size_t first = s - std::min(s, ahead_);
     std::erase_if(reserved_, [&](const Reserved& r) { return r.end < first; });
-    // Each buffer as early as it can be; where that leaves no room for all, none before a later section. From the
-    // section itself they always fit: nothing later is placed yet, and nothing earlier is left.
+    // Each buffer as early as it can be; where that leaves no room for all, none before a later
+    // section. From the section itself they always fit: nothing later is placed yet, and nothing
+    // earlier is left.
     for (const std::int64_t high : {spm_ - kept_free_, spm_})
       for (std::size_t since = high < spm_ || kept_free_ == 0 ? first : s; since <= s; ++since)
         if (place_all(s, since, high)) return;
@@ -141,16 +154,22 @@ class Planner {
     return true;
   }
 
-  // The highest place below `high` that is free from as early a section as possible, not before `first`, to `s`.
-  std::optional<Reserved> earliest(std::size_t s, std::int64_t size, std::size_t first, std::int64_t high) const {
+  // The highest place below `high` that is free from as early a section as possible, not before
+  // `first`, to `s`.
+  std::optional<Reserved> earliest(std::size_t s, std::int64_t size, std::size_t first,
+                                   std::int64_t high) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> free = {{0, high}}, next;  // ascending
     std::optional<Reserved> best;
     const auto take = [&](std::int64_t low, std::int64_t top) {
-      if (std::none_of(free.begin(), free.end(), [&](const auto& f) { return f.first < top && low < f.second; })) return;
+      if (std::none_of(free.begin(), free.end(),
+                       [&](const auto& f) { return f.first < top && low < f.second; }))
+        return;
       next.clear();
       for (const auto& [from, to] : free) {
-        if (const std::int64_t end = std::min(to, low); end - from >= size) next.emplace_back(from, end);
-        if (const std::int64_t begin = std::max(from, top); to - begin >= size) next.emplace_back(begin, to);
+        if (const std::int64_t end = std::min(to, low); end - from >= size)
+          next.emplace_back(from, end);
+        if (const std::int64_t begin = std::max(from, top); to - begin >= size)
+          next.emplace_back(begin, to);
       }
       std::swap(free, next);
     };
@@ -176,7 +195,8 @@ class Planner {
 
 }  // namespace
 
-SpmPlan plan_spm(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead, std::int64_t top_bytes) {
+SpmPlan plan_spm(const std::vector<Section>& sections, std::int64_t spm_bytes, std::size_t ahead,
+                 std::int64_t top_bytes) {
   return Planner(sections, spm_bytes, ahead, top_bytes).run();
 }
 

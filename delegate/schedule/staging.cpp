@@ -13,19 +13,22 @@ constexpr int kPassedOver = 6;
 }  // namespace
 
 std::optional<ConstantRange> constant_range(const arch::Operation& op) {
-  constexpr auto kMap = static_cast<std::uint32_t>(arch::Traffic::kFeatureMap);  // operands that are constant
+  constexpr auto kMap =
+      static_cast<std::uint32_t>(arch::Traffic::kFeatureMap);  // operands that are constant
   constexpr auto kConstants = static_cast<std::uint32_t>(arch::Region::kConstants);
   if (const auto* weights = std::get_if<arch::LoadWeights>(&op)) {
     if (weights->region != kConstants || weights->traffic == kMap) return std::nullopt;
     return ConstantRange{weights->mem_offset, weights->stream_bytes};
   }
   const auto* load = std::get_if<arch::Load>(&op);
-  if (!load || load->region != kConstants || load->traffic == kMap || load->rows != 1 || load->planes != 1)
+  if (!load || load->region != kConstants || load->traffic == kMap || load->rows != 1 ||
+      load->planes != 1)
     return std::nullopt;
   return ConstantRange{load->mem_offset, load->row_bytes};
 }
 
-Staging::Staging(const std::vector<Section>& sections, FastRoom room, const std::set<ConstantRange>& worth)
+Staging::Staging(const std::vector<Section>& sections, FastRoom room,
+                 const std::set<ConstantRange>& worth)
     : room_(std::move(room)) {
   std::map<ConstantRange, std::size_t> known;
   std::size_t at = 0;
@@ -64,7 +67,8 @@ std::optional<Staging::Piece> Staging::next(std::size_t at) {
   int passed = 0;
   for (auto it = item_of_.upper_bound(at); it != item_of_.end() && passed < kPassedOver; ++it) {
     Item& item = items_[it->second];
-    const bool inside = item.state == State::kCopying || (item.state == State::kStaged && it->first <= item.until);
+    const bool inside =
+        item.state == State::kCopying || (item.state == State::kStaged && it->first <= item.until);
     if (inside || loaded_.contains(it->first)) continue;
     if (!start(item, at, it->first)) {
       ++passed;
@@ -79,7 +83,8 @@ std::optional<Staging::Piece> Staging::next(std::size_t at) {
 std::optional<Staging::Piece> Staging::rest(std::size_t index) const {
   const Item& item = items_[index];
   if (item.state != State::kCopying) return std::nullopt;
-  return Piece{index, item.range.offset + item.sent, item.place + item.sent, item.range.bytes - item.sent, item.tag};
+  return Piece{index, item.range.offset + item.sent, item.place + item.sent,
+               item.range.bytes - item.sent, item.tag};
 }
 
 void Staging::sent(const Piece& piece) {

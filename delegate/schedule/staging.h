@@ -1,6 +1,7 @@
-// Constants that are copied from DRAM into free room of the fast arena before they are needed: while the DRAM has
-// nothing else to do, piece by piece through a small buffer in the scratchpad. Their LOADs then read SRAM. This keeps
-// the books of what is copied and where; the emitter decides when (emit_stream.h).
+// Constants that are copied from DRAM into free room of the fast arena before they are needed:
+// while the DRAM has nothing else to do, piece by piece through a small buffer in the scratchpad.
+// Their LOADs then read SRAM. This keeps the books of what is copied and where; the emitter decides
+// when (emit_stream.h).
 #pragma once
 
 #include <compare>
@@ -22,15 +23,18 @@ struct ConstantRange {
   std::uint32_t bytes = 0;
   auto operator<=>(const ConstantRange&) const = default;
 };
-/// What a LOAD or LOADW reads of the constants; nullopt for other instructions and for strided LOADs.
+/// What a LOAD or LOADW reads of the constants; nullopt for other instructions and for strided
+/// LOADs.
 std::optional<ConstantRange> constant_range(const arch::Operation& op);
 
 class Staging {
  public:
   /// `sections`: the program. `worth`: what may be copied.
-  Staging(const std::vector<Section>& sections, FastRoom room, const std::set<ConstantRange>& worth);
+  Staging(const std::vector<Section>& sections, FastRoom room,
+          const std::set<ConstantRange>& worth);
 
-  /// The next piece to copy when the program has come to instruction `at`; nullopt when nothing is worth it or fits.
+  /// The next piece to copy when the program has come to instruction `at`; nullopt when nothing is
+  /// worth it or fits.
   struct Piece {
     std::size_t item = 0;
     std::uint64_t from = 0, to = 0;  ///< in the constants, in the fast arena
@@ -66,7 +70,7 @@ class Staging {
     State state = State::kOutside;
     std::uint64_t place = 0;
     std::uint32_t sent = 0;
-    std::size_t until = 0;          // the last use that finds it
+    std::size_t until = 0;  // the last use that finds it
   };
   bool start(Item& item, std::size_t at, std::size_t use);
 

@@ -16,25 +16,29 @@ std::optional<MovedBytes> moved_bytes(const arch::Operation& op, IoPlacement io)
   };
   if (const auto* weights = std::get_if<arch::LoadWeights>(&op)) {
     from(weights->region);
-    out.bytes = static_cast<double>(weights->stream_bytes), out.decoded = static_cast<double>(weights->bytes);
+    out.bytes = static_cast<double>(weights->stream_bytes),
+    out.decoded = static_cast<double>(weights->bytes);
     return out;
   }
   const arch::Transfer* transfer = std::get_if<arch::Load>(&op);
   if (!transfer) transfer = std::get_if<arch::Store>(&op);
   if (!transfer) return std::nullopt;
   from(transfer->region);
-  out.stretches = static_cast<double>(transfer->rows) * transfer->planes, out.bytes = static_cast<double>(transfer->row_bytes);
+  out.stretches = static_cast<double>(transfer->rows) * transfer->planes,
+  out.bytes = static_cast<double>(transfer->row_bytes);
   return out;
 }
 
-// A row is a stretch of its own: whole bursts of a DRAM, and at best one latency for `outstanding` of them. The decoder
-// keeps the port when it is slower.
+// A row is a stretch of its own: whole bursts of a DRAM, and at best one latency for `outstanding`
+// of them. The decoder keeps the port when it is slower.
 double StreamTimer::occupancy(const MovedBytes& moved) const {
   double stretch = moved.bytes / memory_.sram_bytes_per_cycle;
   if (!moved.sram)
-    stretch = std::ceil(moved.bytes / memory_.dram_burst_bytes) * memory_.dram_burst_bytes / memory_.dram_bytes_per_cycle;
+    stretch = std::ceil(moved.bytes / memory_.dram_burst_bytes) * memory_.dram_burst_bytes /
+              memory_.dram_bytes_per_cycle;
   stretch = std::max(stretch, latency(moved.sram) / npu_.dma.outstanding);
-  return npu_.dma.issue_cycles + std::max(moved.stretches * stretch, moved.decoded / npu_.wdec.bytes_per_cycle);
+  return npu_.dma.issue_cycles +
+         std::max(moved.stretches * stretch, moved.decoded / npu_.wdec.bytes_per_cycle);
 }
 
 double StreamTimer::ready(const Waits& waits) const {
@@ -47,7 +51,8 @@ double StreamTimer::ready(const Waits& waits) const {
 
 // Returns when it completes.
 double StreamTimer::transfer(std::size_t queue, const MovedBytes& moved, double start) {
-  const double set_up = start + npu_.dma.issue_cycles, alone = occupancy(moved) - npu_.dma.issue_cycles;
+  const double set_up = start + npu_.dma.issue_cycles,
+               alone = occupancy(moved) - npu_.dma.issue_cycles;
   double sent = 0;
   if (moved.sram) {
     const double busy = moved.stretches * std::ceil(moved.bytes / memory_.sram_bytes_per_cycle);
@@ -62,13 +67,15 @@ double StreamTimer::transfer(std::size_t queue, const MovedBytes& moved, double 
   }
   double end = std::max(sent + latency(moved.sram), last_end(queue));
   if (moved.decoded > 0) {
-    const double slowest = std::max(set_up, decoder_free_) + npu_.wdec.setup_cycles + moved.decoded / npu_.wdec.bytes_per_cycle;
+    const double slowest = std::max(set_up, decoder_free_) + npu_.wdec.setup_cycles +
+                           moved.decoded / npu_.wdec.bytes_per_cycle;
     end = decoder_free_ = std::max(end, slowest);
   }
   return end;
 }
 
-std::optional<StreamTimer::Stall> StreamTimer::add(const arch::Operation& op, const Waits& waits, std::size_t words) {
+std::optional<StreamTimer::Stall> StreamTimer::add(const arch::Operation& op, const Waits& waits,
+                                                   std::size_t words) {
   // Commands come over the DRAM's channel, ahead of their use and between other transfers.
   const double fetch = static_cast<double>(words) * 4 / memory_.dram_bytes_per_cycle;
   fetched_ += fetch;
@@ -76,8 +83,10 @@ std::optional<StreamTimer::Stall> StreamTimer::add(const arch::Operation& op, co
   dispatch_ = std::max(dispatch_, fetched_) + npu_.ctrl.decode_cycles;
   const arch::Queue name = std::visit([](const auto& o) { return o.kQueue; }, op);
   if (name == arch::Queue::kControl) return std::nullopt;
-  const auto queue = static_cast<std::size_t>(static_cast<int>(name) - static_cast<int>(arch::Queue::kLoad));
-  const auto depth = static_cast<std::size_t>(npu_.ctrl.queue_depth), window = static_cast<std::size_t>(npu_.dma.outstanding);
+  const auto queue =
+      static_cast<std::size_t>(static_cast<int>(name) - static_cast<int>(arch::Queue::kLoad));
+  const auto depth = static_cast<std::size_t>(npu_.ctrl.queue_depth),
+             window = static_cast<std::size_t>(npu_.dma.outstanding);
   std::vector<double>& ends = ends_[queue];
   if (ends.size() >= depth) dispatch_ = std::max(dispatch_, starts_[queue][ends.size() - depth]);
 

@@ -13,7 +13,8 @@ using arch::kCodeSymbols, arch::kFirstFill, arch::kFirstRepeat, arch::kLiterals,
 
 constexpr int kPasses = 3;          // of tokens for lengths, lengths for tokens
 constexpr int kGuessedRunBits = 6;  // of a run before any was counted
-// Without at least one pair of equal neighbours in so many bytes, runs cost more table than they save.
+// Without at least one pair of equal neighbours in so many bytes, runs cost more table than they
+// save.
 constexpr std::size_t kWorthwhileRuns = 12;
 
 using Histogram = std::array<std::uint64_t, kCodeSymbols>;
@@ -24,7 +25,8 @@ std::size_t literal(std::uint8_t byte) { return byte ^ 0x80u; }
 template <class Take>
 void tokenise(std::span<const std::uint8_t> block, const CodeLengths& code, Take&& take) {
   const std::size_t n = block.size();
-  if (std::all_of(code.bits.begin() + kFirstFill, code.bits.end(), [](int bits) { return bits == 0; })) {
+  if (std::all_of(code.bits.begin() + kFirstFill, code.bits.end(),
+                  [](int bits) { return bits == 0; })) {
     for (const std::uint8_t byte : block) {
       DEPUTY_CHECK(code.bits[literal(byte)] != 0, "a byte without a code");
       take(literal(byte));
@@ -90,8 +92,8 @@ class BitString {
 }  // namespace
 
 // Package-merge: of the items that weigh as much as their count, and the pairs made of the cheapest
-// items and pairs one level below, the cheapest 2n - 2 are taken; a symbol's length is how many of those
-// contain it.
+// items and pairs one level below, the cheapest 2n - 2 are taken; a symbol's length is how many of
+// those contain it.
 std::vector<std::uint8_t> limited_lengths(std::span<const std::uint64_t> counts, int limit) {
   struct Item {
     std::uint64_t weight = 0;
@@ -112,11 +114,13 @@ std::vector<std::uint8_t> limited_lengths(std::span<const std::uint64_t> counts,
     for (std::size_t i = 0; i + 1 < level.size(); i += 2) {
       Item pair = level[i];
       pair.weight += level[i + 1].weight;
-      pair.symbols.insert(pair.symbols.end(), level[i + 1].symbols.begin(), level[i + 1].symbols.end());
+      pair.symbols.insert(pair.symbols.end(), level[i + 1].symbols.begin(),
+                          level[i + 1].symbols.end());
       pairs.push_back(std::move(pair));
     }
     level.clear();
-    std::merge(leaves.begin(), leaves.end(), pairs.begin(), pairs.end(), std::back_inserter(level), lighter);
+    std::merge(leaves.begin(), leaves.end(), pairs.begin(), pairs.end(), std::back_inserter(level),
+               lighter);
   }
   for (std::size_t i = 0; i < 2 * leaves.size() - 2; ++i)
     for (const std::uint16_t s : level[i].symbols) ++lengths[s];
@@ -156,7 +160,8 @@ FittedCode fit_code(std::span<const std::uint8_t> data) {
   return fitted;
 }
 
-std::vector<std::uint8_t> encode_block(std::span<const std::uint8_t> block, const CodeLengths& code) {
+std::vector<std::uint8_t> encode_block(std::span<const std::uint8_t> block,
+                                       const CodeLengths& code) {
   const auto codes = arch::canonical_codes(code);
   std::array<BitString, arch::kCodeLanes> lanes;
   std::vector<std::uint8_t> lengths;  // of the tokens, in order

@@ -1,5 +1,6 @@
-// From a strided transfer to bus chunks: contiguous rows are merged, and a chunk is cut at a size limit and
-// at 4 KiB boundaries (AXI: a burst may not cross one). Every engine that moves data uses this walk.
+// From a strided transfer to bus chunks: contiguous rows are merged, and a chunk is cut at a size
+// limit and at 4 KiB boundaries (AXI: a burst may not cross one). Every engine that moves data uses
+// this walk.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,18 @@ struct Chunk {
   std::uint32_t bytes = 0;
 };
 
-/// Calls f(Chunk) for the pieces of a copy between two walks of equal extents (row_bytes, rows, planes), in
-/// order, until f returns false. `bus_a`, `bus_b`: that side is on the bus and must respect 4 KiB boundaries.
-/// Returns false when f did.
+/// Calls f(Chunk) for the pieces of a copy between two walks of equal extents (row_bytes, rows,
+/// planes), in order, until f returns false. `bus_a`, `bus_b`: that side is on the bus and must
+/// respect 4 KiB boundaries. Returns false when f did.
 template <class F>
-bool for_each_chunk(const Walk& a, const Walk& b, std::uint32_t max_bytes, bool bus_a, bool bus_b, F&& f) {
-  const bool merge_rows = (a.rows == 1 || (a.row_stride == a.row_bytes && b.row_stride == b.row_bytes));
+bool for_each_chunk(const Walk& a, const Walk& b, std::uint32_t max_bytes, bool bus_a, bool bus_b,
+                    F&& f) {
+  const bool merge_rows =
+      (a.rows == 1 || (a.row_stride == a.row_bytes && b.row_stride == b.row_bytes));
   const std::uint64_t row = merge_rows ? a.row_bytes * a.rows : a.row_bytes;
   const std::uint64_t rows = merge_rows ? 1 : a.rows;
-  const bool merge_planes = merge_rows && (a.planes == 1 || (a.plane_stride == row && b.plane_stride == row));
+  const bool merge_planes =
+      merge_rows && (a.planes == 1 || (a.plane_stride == row && b.plane_stride == row));
   const std::uint64_t run = merge_planes ? row * a.planes : row;
   const std::uint64_t planes = merge_planes ? 1 : a.planes;
   for (std::uint64_t p = 0; p < planes; ++p)

@@ -69,7 +69,8 @@ DspCore::Stop DspCore::stop(DspFault fault, std::uint32_t detail) {
 const Packet* DspCore::fetch() {
   if (m_.next >= packets_.size()) return nullptr;
   Packet& packet = packets_[m_.next];
-  if (packet.state == Packet::State::kUnread) prepare(words_, m_.next, config_.latency, handlers_, packet);
+  if (packet.state == Packet::State::kUnread)
+    prepare(words_, m_.next, config_.latency, handlers_, packet);
   return &packet;
 }
 
@@ -99,8 +100,8 @@ void DspCore::close_loops() {
   }
 }
 
-// Operations of a packet read the registers as they were before it. Where no order of theirs gives that, each
-// runs on a copy, and what it writes is put together.
+// Operations of a packet read the registers as they were before it. Where no order of theirs gives
+// that, each runs on a copy, and what it writes is put together.
 void DspCore::execute(const Packet& packet) {
   const auto run_one = [&](int i) {
     if (packet.handlers[i])
@@ -119,10 +120,14 @@ void DspCore::execute(const Packet& packet) {
     run_one(i);
     for (std::size_t id = 0; id < arch::kDspForwardId; ++id) {
       if (!packet.written[i][id]) continue;
-      if (id < arch::kDspVectorId) after.r[id] = m_.x.r[id];
-      else if (id < arch::kDspAccumulatorId) after.v[id - arch::kDspVectorId] = m_.x.v[id - arch::kDspVectorId];
-      else if (id < arch::kDspMaskId) after.a[id - arch::kDspAccumulatorId] = m_.x.a[id - arch::kDspAccumulatorId];
-      else after.m[id - arch::kDspMaskId] = m_.x.m[id - arch::kDspMaskId];
+      if (id < arch::kDspVectorId)
+        after.r[id] = m_.x.r[id];
+      else if (id < arch::kDspAccumulatorId)
+        after.v[id - arch::kDspVectorId] = m_.x.v[id - arch::kDspVectorId];
+      else if (id < arch::kDspMaskId)
+        after.a[id - arch::kDspAccumulatorId] = m_.x.a[id - arch::kDspAccumulatorId];
+      else
+        after.m[id - arch::kDspMaskId] = m_.x.m[id - arch::kDspMaskId];
     }
   }
   m_.x = after;
@@ -135,13 +140,15 @@ DspCore::Stop DspCore::run(std::uint64_t until) {
     if (may_interrupt_) take_interrupt();
     const Packet* const packet = fetch();
     if (!packet) return stop(DspFault::kFetch, m_.next);
-    if (packet->state == Packet::State::kBad) return stop(DspFault::kDecode, static_cast<std::uint32_t>(packet->fault));
+    if (packet->state == Packet::State::kBad)
+      return stop(DspFault::kDecode, static_cast<std::uint32_t>(packet->fault));
 
     // Nothing of a packet happens unless all of it can.
     if (packet->control) {
       const DspOp& op = packet->ops[packet->control_op];
       Stop why{};
-      if (const DspFault fault = check_control(op); fault != DspFault::kNone) return stop(fault, fault_detail_);
+      if (const DspFault fault = check_control(op); fault != DspFault::kNone)
+        return stop(fault, fault_detail_);
       if (must_wait(op, why)) return why;
     }
     if (packet->memory) {
@@ -152,19 +159,23 @@ DspCore::Stop DspCore::run(std::uint64_t until) {
     std::uint64_t issue = stats_.cycles;
     int waited_for = -1;
     for (int i = 0; i < packet->read_count; ++i)
-      if (ready_[packet->reads[i]] > issue) issue = ready_[packet->reads[i]], waited_for = packet->reads[i];
+      if (ready_[packet->reads[i]] > issue)
+        issue = ready_[packet->reads[i]], waited_for = packet->reads[i];
     for (int i = 0; i < packet->write_count; ++i) {
       const Packet::Result w = packet->writes[i];
-      if (ready_[w.id] >= issue + w.latency) issue = ready_[w.id] - w.latency + 1, waited_for = w.id;
+      if (ready_[w.id] >= issue + w.latency)
+        issue = ready_[w.id] - w.latency + 1, waited_for = w.id;
     }
     std::uint64_t bank = 0, dma = 0;
     if (packet->memory) {
       bank = bank_conflicts(packet->ops[packet->memory_op]);
       // The channel gathers a line and then takes the memory for a cycle.
-      const auto period = static_cast<std::uint64_t>(arch::kDspVectorBytes / config_.dma.bytes_per_cycle);
+      const auto period =
+          static_cast<std::uint64_t>(arch::kDspVectorBytes / config_.dma.bytes_per_cycle);
       if (dma_busy_ && (issue - dma_since_) % period == period - 1) dma = 1;
     }
-    for (int i = 0; i < packet->write_count; ++i) ready_[packet->writes[i].id] = issue + dma + bank + packet->writes[i].latency;
+    for (int i = 0; i < packet->write_count; ++i)
+      ready_[packet->writes[i].id] = issue + dma + bank + packet->writes[i].latency;
 
     m_.pc = m_.next, m_.next += packet->count, m_.taken = false;
     execute(*packet);
@@ -175,10 +186,12 @@ DspCore::Stop DspCore::run(std::uint64_t until) {
     stats_.stall_bank += bank, stats_.stall_dma += dma, stats_.stall_branch += branch;
     ++stats_.packets, stats_.vector_operations += packet->vector_operations;
     stats_.read_bytes += packet->read_bytes, stats_.written_bytes += packet->written_bytes;
-    for (int s = 0; s < arch::kDspSlots; ++s) stats_.slots[static_cast<std::size_t>(s)] += packet->slots >> s & 1;
+    for (int s = 0; s < arch::kDspSlots; ++s)
+      stats_.slots[static_cast<std::size_t>(s)] += packet->slots >> s & 1;
     if (trace_)
-      trace_({issue, m_.pc, static_cast<std::uint32_t>(issue - stats_.cycles), static_cast<std::uint32_t>(bank),
-              static_cast<std::uint32_t>(dma), static_cast<std::uint32_t>(branch), waited_for});
+      trace_({issue, m_.pc, static_cast<std::uint32_t>(issue - stats_.cycles),
+              static_cast<std::uint32_t>(bank), static_cast<std::uint32_t>(dma),
+              static_cast<std::uint32_t>(branch), waited_for});
     stats_.cycles = issue + 1 + bank + dma + branch;
     if (halt_) {
       running_ = false;

@@ -1,10 +1,12 @@
-// The DSP as plain C++: runs programs packet by packet and counts their cycles. No SystemC: a shell gives it
-// time in slices and carries its DMA requests, mail and interrupts to the rest of the chip.
+// The DSP as plain C++: runs programs packet by packet and counts their cycles. No SystemC: a shell
+// gives it time in slices and carries its DMA requests, mail and interrupts to the rest of the
+// chip.
 //
-// Timing. One packet issues a cycle, in order. It waits until every register it reads is ready (a result of
-// latency n is ready n cycles after its packet issued) and until what it writes cannot land before an older
-// result. A load or store takes further cycles when it needs a bank of the data memory more than once, or the
-// cycle that the DMA channel takes for a line. A taken branch loses `latency.branch` cycles; loops lose none.
+// Timing. One packet issues a cycle, in order. It waits until every register it reads is ready (a
+// result of latency n is ready n cycles after its packet issued) and until what it writes cannot
+// land before an older result. A load or store takes further cycles when it needs a bank of the
+// data memory more than once, or the cycle that the DMA channel takes for a line. A taken branch
+// loses `latency.branch` cycles; loops lose none.
 #pragma once
 
 #include <deque>
@@ -29,18 +31,27 @@ struct DspStats {
     using base::Field;
     v(s.cycles, Field{.name = "cycles", .doc = "from start to now", .unit = "cycles"});
     v(s.packets, Field{.name = "packets", .doc = "packets run"});
-    v(s.vector_operations, Field{.name = "vector_operations", .doc = "operations on whole vectors, loads and stores with them"});
+    v(s.vector_operations, Field{.name = "vector_operations",
+                                 .doc = "operations on whole vectors, loads and stores with them"});
     v(s.slots[0], Field{.name = "slot_s", .doc = "scalar and control operations"});
     v(s.slots[1], Field{.name = "slot_a", .doc = "vector ALU operations"});
     v(s.slots[2], Field{.name = "slot_m", .doc = "multiply-accumulate operations"});
     v(s.slots[3], Field{.name = "slot_l", .doc = "loads and stores"});
-    v(s.read_bytes, Field{.name = "read_bytes", .doc = "of the data memory, by loads", .unit = "bytes"});
-    v(s.written_bytes, Field{.name = "written_bytes", .doc = "of the data memory, by stores", .unit = "bytes"});
-    v(s.stall_operand, Field{.name = "stall_operand", .doc = "waiting for results", .unit = "cycles"});
-    v(s.stall_bank, Field{.name = "stall_bank", .doc = "bank conflicts within an access", .unit = "cycles"});
-    v(s.stall_dma, Field{.name = "stall_dma", .doc = "data memory taken by the DMA channel", .unit = "cycles"});
-    v(s.stall_branch, Field{.name = "stall_branch", .doc = "taken branches and interrupts", .unit = "cycles"});
-    v(s.stall_idle, Field{.name = "stall_idle", .doc = "waiting for events, mail or the DMA channel", .unit = "cycles"});
+    v(s.read_bytes,
+      Field{.name = "read_bytes", .doc = "of the data memory, by loads", .unit = "bytes"});
+    v(s.written_bytes,
+      Field{.name = "written_bytes", .doc = "of the data memory, by stores", .unit = "bytes"});
+    v(s.stall_operand,
+      Field{.name = "stall_operand", .doc = "waiting for results", .unit = "cycles"});
+    v(s.stall_bank,
+      Field{.name = "stall_bank", .doc = "bank conflicts within an access", .unit = "cycles"});
+    v(s.stall_dma,
+      Field{.name = "stall_dma", .doc = "data memory taken by the DMA channel", .unit = "cycles"});
+    v(s.stall_branch,
+      Field{.name = "stall_branch", .doc = "taken branches and interrupts", .unit = "cycles"});
+    v(s.stall_idle, Field{.name = "stall_idle",
+                          .doc = "waiting for events, mail or the DMA channel",
+                          .unit = "cycles"});
   }
 };
 
@@ -49,7 +60,7 @@ struct DspTraceRow {
   std::uint64_t cycle = 0;  ///< of issue
   std::uint32_t pc = 0;
   std::uint32_t stall_operand = 0, stall_bank = 0, stall_dma = 0, stall_branch = 0;
-  int waited_for = -1;      ///< register number of dsp_uses() that the operand stall was for
+  int waited_for = -1;  ///< register number of dsp_uses() that the operand stall was for
 };
 
 struct DspDmaRequest {
@@ -78,16 +89,20 @@ class DspCore {
   std::span<const std::uint32_t> program() const { return words_; }
   std::span<std::uint8_t> tcm() { return tcm_; }
 
-  /// Registers, masks, control registers, mail and counters to 0, the program counter to `pc`. The memories stay.
+  /// Registers, masks, control registers, mail and counters to 0, the program counter to `pc`. The
+  /// memories stay.
   void start(std::uint32_t pc = 0);
-  /// Runs until something stops it or the cycle `until` is reached (a packet that begins before it is completed).
+  /// Runs until something stops it or the cycle `until` is reached (a packet that begins before it
+  /// is completed).
   Stop run(std::uint64_t until);
   /// Lets time pass without running, to where a waiting core goes on.
   void idle_until(std::uint64_t cycle);
   std::uint64_t cycle() const { return stats_.cycles; }
 
   Registers& registers() { return m_.x; }
-  std::uint32_t control(arch::DspControl which) const { return m_.control[static_cast<std::size_t>(which)]; }
+  std::uint32_t control(arch::DspControl which) const {
+    return m_.control[static_cast<std::size_t>(which)];
+  }
   std::uint32_t pc() const { return m_.next; }
 
   arch::DspFault fault() const { return fault_; }
@@ -98,7 +113,10 @@ class DspCore {
   /// A word from the host; false when the mailbox is full.
   bool post(std::uint32_t word);
   std::uint32_t mail_waiting() const { return static_cast<std::uint32_t>(mail_out_.size()); }
-  std::uint32_t mail_room() const { return static_cast<std::uint32_t>(config_.mailbox_depth) - static_cast<std::uint32_t>(mail_in_.size()); }
+  std::uint32_t mail_room() const {
+    return static_cast<std::uint32_t>(config_.mailbox_depth) -
+           static_cast<std::uint32_t>(mail_in_.size());
+  }
   /// The oldest word to the host.
   std::optional<std::uint32_t> collect();
   /// Makes events pending (kDspEvent...).

@@ -1,5 +1,5 @@
-// The lane loops compiled for AVX2. The headers come before the pragma: what they define may be shared with
-// files that are compiled for any host.
+// The lane loops compiled for AVX2. The headers come before the pragma: what they define may be
+// shared with files that are compiled for any host.
 #include <cstring>
 
 #include "dsp_model/core/machine.h"

@@ -71,13 +71,16 @@ inline bool is_indexed(arch::DspOpcode code) { return code >= arch::DspOpcode::k
 /// Whether the predicate lets the operation touch byte `byte` of its vector.
 inline bool selected(const Machine& m, const arch::DspOp& op, int byte) {
   if (op.p == 0) return true;
-  return (m.x.m[static_cast<std::size_t>((op.p - 1) % arch::kDspMasks)].b[byte] != 0) == (op.p <= arch::kDspMasks);
+  return (m.x.m[static_cast<std::size_t>((op.p - 1) % arch::kDspMasks)].b[byte] != 0) ==
+         (op.p <= arch::kDspMasks);
 }
 /// Where a gather or scatter goes with the element that begins at byte `byte` of its vectors.
 inline std::uint32_t element_address(const Machine& m, const arch::DspOp& op, int byte) {
   std::uint32_t offset = 0;
-  if (op.size == 2) std::memcpy(&offset, m.x.v[op.b].b + byte, 2);
-  else std::memcpy(&offset, m.x.v[op.b].b + byte, 4);
+  if (op.size == 2)
+    std::memcpy(&offset, m.x.v[op.b].b + byte, 2);
+  else
+    std::memcpy(&offset, m.x.v[op.b].b + byte, 4);
   return m.x.r[op.a] + offset;
 }
 inline std::uint32_t reverse_bits(std::uint32_t v) {

@@ -18,8 +18,10 @@ bool is_control(DspOpcode code) {
     case DspOpcode::kSHalt:
     case DspOpcode::kSWait:
     case DspOpcode::kSRti:
-    case DspOpcode::kSTrap: return true;
-    default: return false;
+    case DspOpcode::kSTrap:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -29,8 +31,8 @@ bool is_vector(const DspOp& op) {
   return slot == DspSlot::kL && op.code >= DspOpcode::kLVld;
 }
 
-// An order in which no operation reads what an earlier one wrote. Loads and stores come before changes of
-// the control registers, which hold the circular buffers. False: there is none.
+// An order in which no operation reads what an earlier one wrote. Loads and stores come before
+// changes of the control registers, which hold the circular buffers. False: there is none.
 bool find_order(const arch::DspPacket& packet, std::array<int, arch::kDspSlots>& order) {
   std::array<arch::DspUses, arch::kDspSlots> uses;
   for (int i = 0; i < packet.count; ++i) uses[i] = arch::dsp_uses(packet.ops[i]);
@@ -43,7 +45,8 @@ bool find_order(const arch::DspPacket& packet, std::array<int, arch::kDspSlots>&
     bool good = true, control_written = false;
     for (int i = 0; i < packet.count && good; ++i) {
       const DspOp& op = packet.ops[order[i]];
-      good = (uses[order[i]].reads & written).none() && !(op.slot == static_cast<int>(DspSlot::kL) && control_written);
+      good = (uses[order[i]].reads & written).none() &&
+             !(op.slot == static_cast<int>(DspSlot::kL) && control_written);
       written |= uses[order[i]].writes;
       control_written |= op.code == DspOpcode::kSMtc;
     }
@@ -55,12 +58,13 @@ bool find_order(const arch::DspPacket& packet, std::array<int, arch::kDspSlots>&
 
 }  // namespace
 
-void prepare(std::span<const std::uint32_t> words, std::size_t at, const arch::DspLatencyConfig& latency,
-             const HandlerTable& handlers, Packet& packet) {
+void prepare(std::span<const std::uint32_t> words, std::size_t at,
+             const arch::DspLatencyConfig& latency, const HandlerTable& handlers, Packet& packet) {
   packet = {};
   arch::DspPacket decoded;
   packet.fault = arch::decode_dsp_packet(words, at, decoded);
-  packet.state = packet.fault == arch::DspDecodeFault::kNone ? Packet::State::kGood : Packet::State::kBad;
+  packet.state =
+      packet.fault == arch::DspDecodeFault::kNone ? Packet::State::kGood : Packet::State::kBad;
   if (packet.state == Packet::State::kBad) return;
   std::array<int, arch::kDspSlots> order{};
   packet.crossed = !find_order(decoded, order);
@@ -73,23 +77,29 @@ void prepare(std::span<const std::uint32_t> words, std::size_t at, const arch::D
     packet.vector_operations += is_vector(op);
     if (op.slot == static_cast<int>(DspSlot::kL)) {
       packet.memory = true, packet.memory_op = static_cast<std::uint8_t>(i);
-      const auto bytes = static_cast<std::uint8_t>(is_indexed(op.code) ? arch::kDspVectorBytes : op.size);
-      (arch::dsp_op_info(op.code).role == arch::DspRole::kRead ? packet.written_bytes : packet.read_bytes) = bytes;
+      const auto bytes =
+          static_cast<std::uint8_t>(is_indexed(op.code) ? arch::kDspVectorBytes : op.size);
+      (arch::dsp_op_info(op.code).role == arch::DspRole::kRead ? packet.written_bytes
+                                                               : packet.read_bytes) = bytes;
     }
-    if (is_control(op.code)) packet.control = true, packet.control_op = static_cast<std::uint8_t>(i);
+    if (is_control(op.code))
+      packet.control = true, packet.control_op = static_cast<std::uint8_t>(i);
     const arch::DspUses uses = arch::dsp_uses(op);
     reads |= uses.reads;
     packet.written[i] = uses.writes;
     for (std::size_t id = 0; id < uses.writes.size(); ++id) {
       if (!uses.writes[id]) continue;
       const int cycles = arch::dsp_result_latency(op, id, latency);
-      DEPUTY_CHECK(packet.write_count < packet.writes.size(), "a packet writes more registers than there is room for");
-      packet.writes[packet.write_count++] = {static_cast<std::uint8_t>(id), static_cast<std::uint8_t>(cycles)};
+      DEPUTY_CHECK(packet.write_count < packet.writes.size(),
+                   "a packet writes more registers than there is room for");
+      packet.writes[packet.write_count++] = {static_cast<std::uint8_t>(id),
+                                             static_cast<std::uint8_t>(cycles)};
     }
   }
   for (std::size_t id = 0; id < reads.size(); ++id) {
     if (!reads[id]) continue;
-    DEPUTY_CHECK(packet.read_count < packet.reads.size(), "a packet reads more registers than there is room for");
+    DEPUTY_CHECK(packet.read_count < packet.reads.size(),
+                 "a packet reads more registers than there is room for");
     packet.reads[packet.read_count++] = static_cast<std::uint8_t>(id);
   }
 }

@@ -20,24 +20,30 @@ std::uint32_t square_root(std::uint32_t v) {
 }
 std::uint32_t divide(std::uint32_t a, std::uint32_t b) {
   if (b == 0) return UINT32_MAX;
-  return static_cast<std::uint32_t>(std::int64_t{static_cast<std::int32_t>(a)} / static_cast<std::int32_t>(b));
+  return static_cast<std::uint32_t>(std::int64_t{static_cast<std::int32_t>(a)} /
+                                    static_cast<std::int32_t>(b));
 }
 std::uint32_t remainder(std::uint32_t a, std::uint32_t b) {
   if (b == 0) return a;
-  return static_cast<std::uint32_t>(std::int64_t{static_cast<std::int32_t>(a)} % static_cast<std::int32_t>(b));
+  return static_cast<std::uint32_t>(std::int64_t{static_cast<std::int32_t>(a)} %
+                                    static_cast<std::int32_t>(b));
 }
 
 // rD = F(rA, rB, imm, rD), on uint32.
 template <class F>
 void result(Machine& m, const DspOp& op) {
-  if (op.d) m.x.r[op.d] = static_cast<std::uint32_t>(F{}(m.x.r[op.a], m.x.r[op.b], static_cast<std::uint32_t>(op.imm), m.x.r[op.d]));
+  if (op.d)
+    m.x.r[op.d] = static_cast<std::uint32_t>(
+        F{}(m.x.r[op.a], m.x.r[op.b], static_cast<std::uint32_t>(op.imm), m.x.r[op.d]));
 }
 template <class F>
 void branch(Machine& m, const DspOp& op) {
   if (!F{}(m.x.r[op.a], m.x.r[op.b])) return;
   m.next = m.pc + static_cast<std::uint32_t>(op.imm), m.taken = true;
 }
-void jump(Machine& m, const DspOp& op) { m.next = m.pc + static_cast<std::uint32_t>(op.imm), m.taken = true; }
+void jump(Machine& m, const DspOp& op) {
+  m.next = m.pc + static_cast<std::uint32_t>(op.imm), m.taken = true;
+}
 void call(Machine& m, const DspOp& op) {
   m.x.r[arch::kDspLinkRegister] = m.next;
   jump(m, op);
@@ -54,7 +60,8 @@ void start_loop(Machine& m, const DspOp& op, std::uint32_t times) {
 void loop_register(Machine& m, const DspOp& op) { start_loop(m, op, m.x.r[op.a]); }
 void loop_constant(Machine& m, const DspOp& op) { start_loop(m, op, op.a); }
 void end_loop(Machine& m, const DspOp& op) {
-  for (int l = op.d % arch::kDspLoopLevels; l < arch::kDspLoopLevels; ++l) m.loops[static_cast<std::size_t>(l)].active = false;
+  for (int l = op.d % arch::kDspLoopLevels; l < arch::kDspLoopLevels; ++l)
+    m.loops[static_cast<std::size_t>(l)].active = false;
 }
 void select(Machine& m, const DspOp& op) {
   if (op.d) m.x.r[op.d] = m.x.r[op.c] ? m.x.r[op.a] : m.x.r[op.b];
@@ -64,11 +71,14 @@ std::int32_t s(std::uint32_t v) { return static_cast<std::int32_t>(v); }
 
 }  // namespace
 
-#define DEPUTY_SCALAR(Id, expression)                                                                          \
-  table[static_cast<std::size_t>(DspOpcode::kS##Id)] = result<decltype([]([[maybe_unused]] std::uint32_t a, [[maybe_unused]] std::uint32_t b, \
-      [[maybe_unused]] std::uint32_t imm, [[maybe_unused]] std::uint32_t d) { return expression; })>
-#define DEPUTY_BRANCH(Id, expression) \
-  table[static_cast<std::size_t>(DspOpcode::kS##Id)] = branch<decltype([](std::uint32_t a, std::uint32_t b) { return expression; })>
+#define DEPUTY_SCALAR(Id, expression)                                                        \
+  table[static_cast<std::size_t>(DspOpcode::kS##Id)] =                                       \
+      result<decltype([]([[maybe_unused]] std::uint32_t a, [[maybe_unused]] std::uint32_t b, \
+                         [[maybe_unused]] std::uint32_t imm,                                 \
+                         [[maybe_unused]] std::uint32_t d) { return expression; })>
+#define DEPUTY_BRANCH(Id, expression)                  \
+  table[static_cast<std::size_t>(DspOpcode::kS##Id)] = \
+      branch<decltype([](std::uint32_t a, std::uint32_t b) { return expression; })>
 
 void add_scalar_handlers(HandlerTable& table) {
   DEPUTY_SCALAR(Add, a + b);

@@ -74,7 +74,8 @@ base::Status run_pad(const OpCall& c, Numerics) {
   DEPUTY_ASSIGN(const Pads p, plan(c, read_indices(c.inputs[1])));
   with_element_size(c.y().dtype, [&](auto zero) {
     using T = decltype(zero);
-    if (c.kind == OpKind::PADV2) return pad_with<T>(c, p, c.in<T>(2)[0]);  // its output may have no quantisation
+    if (c.kind == OpKind::PADV2)
+      return pad_with<T>(c, p, c.in<T>(2)[0]);  // its output may have no quantisation
     // Two's complement bytes of the zero point; 0 for every other type, float included.
     pad_with<T>(c, p, static_cast<T>(is_quantised_type(c.y().dtype) ? zero_point_of(c.y()) : 0));
   });

@@ -260,12 +260,9 @@ base::Status run_arg(const OpCall& c, Numerics) {
 }
 
 constexpr HostOp kOps[] = {
-    {OpKind::MEAN, check_sum, run_mean_sum},
-    {OpKind::SUM, check_sum, run_mean_sum},
-    {OpKind::REDUCE_MAX, check_max, run_extreme},
-    {OpKind::REDUCE_MIN, check_max, run_extreme},
-    {OpKind::ARG_MAX, check_arg, run_arg},
-    {OpKind::ARG_MIN, check_arg, run_arg},
+    {OpKind::MEAN, check_sum, run_mean_sum},      {OpKind::SUM, check_sum, run_mean_sum},
+    {OpKind::REDUCE_MAX, check_max, run_extreme}, {OpKind::REDUCE_MIN, check_max, run_extreme},
+    {OpKind::ARG_MAX, check_arg, run_arg},        {OpKind::ARG_MIN, check_arg, run_arg},
 };
 }  // namespace
 

@@ -1,9 +1,10 @@
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR (operands: input, new size). Quantised bilinear:
 // TFLite's 10-bit integer form in `tflite` and `single`, XNNPACK's 11-bit form in `fp32`.
+#include "arch/resize.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "arch/resize.h"
 #include "host_runtime/cpu/op_call.h"
 
 namespace deputy::host_runtime {
@@ -137,9 +138,8 @@ base::Status run_bilinear(const OpCall& c, Numerics mode) {
   return {};
 }
 
-constexpr HostOp kOps[] = {
-    {OpKind::RESIZE_BILINEAR, check_bilinear, run_bilinear},
-    {OpKind::RESIZE_NEAREST_NEIGHBOR, check, run_nearest}};
+constexpr HostOp kOps[] = {{OpKind::RESIZE_BILINEAR, check_bilinear, run_bilinear},
+                           {OpKind::RESIZE_NEAREST_NEIGHBOR, check, run_nearest}};
 }  // namespace
 
 std::span<const HostOp> resize_ops() { return kOps; }

@@ -1,4 +1,5 @@
-// The interrupt controller's driver, and the acknowledgement of a device's interrupt that all drivers share.
+// The interrupt controller's driver, and the acknowledgement of a device's interrupt that all
+// drivers share.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,10 @@ class IntcDriver {
   bool pending(arch::IrqLine line);
   void acknowledge(arch::IrqLine line);
 
-  /// Acknowledges what a device has raised: first at the device (the register at `irq_status`, write 1 to
-  /// clear), then at the controller, and again until the device has nothing left, so that an interrupt that
-  /// arrives in between is neither lost nor left pending. Answers the device's causes, 0 when there were none.
+  /// Acknowledges what a device has raised: first at the device (the register at `irq_status`,
+  /// write 1 to clear), then at the controller, and again until the device has nothing left, so
+  /// that an interrupt that arrives in between is neither lost nor left pending. Answers the
+  /// device's causes, 0 when there were none.
   std::uint32_t take(arch::IrqLine line, std::uint64_t irq_status);
 
  private:

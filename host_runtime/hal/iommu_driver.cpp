@@ -12,7 +12,8 @@ namespace reg = arch::iommu_reg;
 using arch::kPageBytes, arch::kPageTableEntries;
 using base::Error;
 
-constexpr std::uint64_t kSpanBytes = std::uint64_t{kPageBytes} * kPageTableEntries;  ///< of a second-level table
+constexpr std::uint64_t kSpanBytes =
+    std::uint64_t{kPageBytes} * kPageTableEntries;  ///< of a second-level table
 constexpr std::uint32_t kEnabled = 1, kFaultValid = 1u << 31;
 
 Error misuse(std::string message, std::string remedy) {
@@ -35,7 +36,8 @@ IommuDriver::~IommuDriver() {
 base::Status IommuDriver::probe() {
   const std::uint32_t expected = arch::iommu_registers()[0].reset;
   if (const std::uint32_t id = read(reg::kId); id != expected)
-    return Error{base::ErrorKind::kHardwareFault, "iommu", "ID reads " + hex(id) + " instead of " + hex(expected),
+    return Error{base::ErrorKind::kHardwareFault, "iommu",
+                 "ID reads " + hex(id) + " instead of " + hex(expected),
                  "no IOMMU of this version is at its address"};
   write(reg::kControl, 0);
   for (std::uint32_t context = 1; context < arch::kContexts; ++context) {
@@ -78,10 +80,12 @@ base::Result<IommuDriver::Space*> IommuDriver::space_of(std::uint32_t context) {
 base::Status IommuDriver::check_range(std::uint64_t iova, std::uint64_t bytes) {
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 32;
   if (iova % kPageBytes != 0 || bytes % kPageBytes != 0 || bytes == 0)
-    return misuse("the range of " + std::to_string(bytes) + " bytes at " + hex(iova) + " is not made of whole pages",
+    return misuse("the range of " + std::to_string(bytes) + " bytes at " + hex(iova) +
+                      " is not made of whole pages",
                   "addresses and lengths are multiples of " + std::to_string(kPageBytes));
   if (iova >= kEnd || bytes > kEnd - iova)
-    return misuse("the range of " + std::to_string(bytes) + " bytes at " + hex(iova) + " does not lie below 4 GiB",
+    return misuse("the range of " + std::to_string(bytes) + " bytes at " + hex(iova) +
+                      " does not lie below 4 GiB",
                   "an IOMMU address has 32 bits");
   return {};
 }
@@ -105,35 +109,40 @@ base::Status IommuDriver::reserve(Space& space, std::uint64_t iova, std::uint64_
     added.push_back(i);
   }
   for (const std::size_t i : added) {
-    store(space.root.host + i * 4, static_cast<std::uint32_t>(space.second[i].address) | arch::kPageValid);
+    store(space.root.host + i * 4,
+          static_cast<std::uint32_t>(space.second[i].address) | arch::kPageValid);
     port_.clean(space.root.address + i * 4, 4);
   }
   return {};
 }
 
-void IommuDriver::fill(const Space& space, std::uint64_t iova, std::uint64_t bytes, std::uint32_t first) {
+void IommuDriver::fill(const Space& space, std::uint64_t iova, std::uint64_t bytes,
+                       std::uint32_t first) {
   for (std::uint64_t at = 0; at < bytes; at += kPageBytes)
     store(entry(space, iova + at), first == 0 ? 0 : first + static_cast<std::uint32_t>(at));
   for (std::uint64_t at = iova; at < iova + bytes;) {  // one clean a table
     const std::uint64_t end = std::min(iova + bytes, at / kSpanBytes * kSpanBytes + kSpanBytes);
     const SharedMemory& table = space.second[at / kSpanBytes];
-    port_.clean(table.address + at / kPageBytes % kPageTableEntries * 4, (end - at) / kPageBytes * 4);
+    port_.clean(table.address + at / kPageBytes % kPageTableEntries * 4,
+                (end - at) / kPageBytes * 4);
     at = end;
   }
 }
 
-base::Status IommuDriver::map(std::uint32_t context, std::uint64_t iova, std::uint64_t physical, std::uint64_t bytes,
-                              bool writable) {
+base::Status IommuDriver::map(std::uint32_t context, std::uint64_t iova, std::uint64_t physical,
+                              std::uint64_t bytes, bool writable) {
   DEPUTY_ASSIGN(Space * space, space_of(context));
   DEPUTY_TRY(check_range(iova, bytes));
   DEPUTY_TRY(check_range(physical, bytes));
   for (std::uint64_t at = iova; at < iova + bytes; at += kPageBytes)
     if (const std::uint8_t* here = entry(*space, at); here && load(here) != 0)
-      return misuse("the page at " + hex(at) + " is mapped already in context " + std::to_string(context),
-                    "unmap it first");
+      return misuse(
+          "the page at " + hex(at) + " is mapped already in context " + std::to_string(context),
+          "unmap it first");
   DEPUTY_TRY(reserve(*space, iova, bytes));
   fill(*space, iova, bytes,
-       static_cast<std::uint32_t>(physical) | arch::kPageValid | (writable ? arch::kPageWritable : 0));
+       static_cast<std::uint32_t>(physical) | arch::kPageValid |
+           (writable ? arch::kPageWritable : 0));
   return {};
 }
 
@@ -142,8 +151,9 @@ base::Status IommuDriver::unmap(std::uint32_t context, std::uint64_t iova, std::
   DEPUTY_TRY(check_range(iova, bytes));
   for (std::uint64_t at = iova; at < iova + bytes; at += kPageBytes)
     if (const std::uint8_t* here = entry(*space, at); !here || load(here) == 0)
-      return misuse("the page at " + hex(at) + " is not mapped in context " + std::to_string(context),
-                    "unmap what was mapped");
+      return misuse(
+          "the page at " + hex(at) + " is not mapped in context " + std::to_string(context),
+          "unmap what was mapped");
   fill(*space, iova, bytes, 0);
   invalidate(context);
   return {};
@@ -166,9 +176,10 @@ std::optional<IommuFault> IommuDriver::take_fault() {
   const std::uint32_t fault = read(reg::kFault);
   std::optional<IommuFault> out;
   if (fault & kFaultValid)
-    out = IommuFault{read(reg::kFaultAddr), static_cast<arch::IommuInitiator>(fault >> 8 & 0xFF), fault & 0xF,
-                     (fault >> 4 & 1) != 0};
-  // The fault goes last: until then no other is recorded, so no edge of the line comes between the acknowledgements.
+    out = IommuFault{read(reg::kFaultAddr), static_cast<arch::IommuInitiator>(fault >> 8 & 0xFF),
+                     fault & 0xF, (fault >> 4 & 1) != 0};
+  // The fault goes last: until then no other is recorded, so no edge of the line comes between the
+  // acknowledgements.
   write(reg::kIrqStatus, 1);
   intc_.acknowledge(arch::IrqLine::kIommu);
   write(reg::kFaultClear, 1);

@@ -13,7 +13,8 @@ base::Status NpuDriver::probe() {
   const std::uint32_t expected = arch::npu_registers()[0].reset;
   const std::uint32_t id = port_.read32(arch::kNpuBase + reg::kId);
   if (id == expected) return {};
-  return Error{ErrorKind::kHardwareFault, "npu", "ID reads " + hex(id) + " instead of " + hex(expected),
+  return Error{ErrorKind::kHardwareFault, "npu",
+               "ID reads " + hex(id) + " instead of " + hex(expected),
                "no NPU of this instruction-set version is at its address"};
 }
 
@@ -32,7 +33,8 @@ base::Status NpuDriver::check_target(const arch::NpuConfig& target,
       {"npu.mac.pixels", target.mac.pixels, byte(2) + 1},
       {"npu.mac.dw_taps", target.mac.dw_taps, byte(3)},
       {"npu.spm.bytes", target.spm.bytes, port_.read32(arch::kNpuBase + reg::kConfig1)},
-      {"npu.mac.accumulators", target.mac.accumulators, port_.read32(arch::kNpuBase + reg::kConfig2)},
+      {"npu.mac.accumulators", target.mac.accumulators,
+       port_.read32(arch::kNpuBase + reg::kConfig2)},
   };
   for (const auto& f : fields)
     if (f.compiled != f.present)

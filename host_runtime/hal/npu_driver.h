@@ -23,8 +23,8 @@ class NpuDriver {
   /// field that differs and what to do. Fields that only change timing are not visible here.
   base::Status check_target(const arch::NpuConfig& target, const std::string& program) const;
 
-  /// Performance counters (PMU_*): `counter` < arch::kPmuCounters counts `event` from 0 on, in the jobs that end from now on.
-  /// A reset of the NPU forgets it.
+  /// Performance counters (PMU_*): `counter` < arch::kPmuCounters counts `event` from 0 on, in the
+  /// jobs that end from now on. A reset of the NPU forgets it.
   void count(std::uint32_t counter, arch::PmuEvent event);
   std::uint64_t counted(std::uint32_t counter) const;
 

@@ -95,8 +95,8 @@ base::Result<std::uint64_t> QueueDriver::push(std::uint32_t ring, const arch::Qu
 std::uint64_t QueueDriver::finished(std::uint32_t ring) {
   Ring& r = rings_[ring];
   const std::uint32_t head = port_.read32(at(reg::kRing0Head, ring));
-  // 32 bits wrap: the distance from what was known is what counts. A HEAD that is not between that and
-  // TAIL is no answer (a bus error reads as all ones).
+  // 32 bits wrap: the distance from what was known is what counts. A HEAD that is not between that
+  // and TAIL is no answer (a bus error reads as all ones).
   const auto known = static_cast<std::uint32_t>(r.finished - r.first);
   const std::uint32_t moved = head - known;
   if (moved <= r.unfinished.size()) {
@@ -183,8 +183,6 @@ void QueueDriver::reset() {
     if (rings_[ring].open) begin_again(ring);
 }
 
-std::uint32_t QueueDriver::take_interrupts() {
-  return intc_.take(line_, base_ + reg::kIrqStatus);
-}
+std::uint32_t QueueDriver::take_interrupts() { return intc_.take(line_, base_ + reg::kIrqStatus); }
 
 }  // namespace deputy::host_runtime

@@ -65,8 +65,8 @@ class QueueDriver {
   void retry_as(std::uint32_t ring, const arch::QueueEntry& entry);
   /// Of a halted ring: the head entry's signals fail, and the ring goes on.
   void skip(std::uint32_t ring);
-  /// Takes the head entry, number `number`, out of the ring, running or not; its signals do nothing. The others stay.
-  /// False when it has finished meanwhile.
+  /// Takes the head entry, number `number`, out of the ring, running or not; its signals do
+  /// nothing. The others stay. False when it has finished meanwhile.
   bool drop_head(std::uint32_t ring, std::uint64_t number);
   /// Stops the job this ring runs, if any; the ring halts.
   void abort(std::uint32_t ring);

@@ -1,4 +1,5 @@
-// The driver of the device that produces frames: sets its ring up, starts and stops it, releases buffers.
+// The driver of the device that produces frames: sets its ring up, starts and stops it, releases
+// buffers.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 namespace deputy::host_runtime {
 
 struct SensorSetup {
-  std::uint64_t base = 0;       ///< bus address of the first buffer, a multiple of 64
-  std::uint32_t count = 0;      ///< buffers, 1 to 255
-  std::uint32_t stride = 0;     ///< bytes from one buffer to the next, a multiple of 64
+  std::uint64_t base = 0;    ///< bus address of the first buffer, a multiple of 64
+  std::uint32_t count = 0;   ///< buffers, 1 to 255
+  std::uint32_t stride = 0;  ///< bytes from one buffer to the next, a multiple of 64
   std::uint32_t frame_bytes = 0;
   std::uint32_t period_ns = 0;  ///< 0: as fast as buffers become free, and none is ever dropped
   bool twos_complement = true;  ///< else offset binary

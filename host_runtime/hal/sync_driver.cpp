@@ -71,7 +71,8 @@ void SyncDriver::disarm(std::uint8_t timeline) {
 }
 
 std::uint32_t SyncDriver::take_interrupts() {
-  // A threshold that is reached stays reached: what is served must be disarmed, or it comes back at once.
+  // A threshold that is reached stays reached: what is served must be disarmed, or it comes back at
+  // once.
   const std::uint32_t raised = port_.read32(arch::kSyncBase + reg::kIrqStatus) & armed_;
   armed_ &= ~raised;
   port_.write32(arch::kSyncBase + reg::kIrqEnable, armed_);

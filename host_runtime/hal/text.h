@@ -1,4 +1,5 @@
-// Numbers in a driver's messages, without a formatting library: drivers also build for targets that have none.
+// Numbers in a driver's messages, without a formatting library: drivers also build for targets that
+// have none.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace dma_reg = arch::dma_reg;
 namespace intc_reg = arch::intc_reg;
 
 constexpr std::uint64_t kBases[] = {arch::kNpuBase,      arch::kDmaBase,      arch::kIntcBase,
-                                      arch::kNpuQueueBase, arch::kDmaQueueBase, arch::kSyncBase};
+                                    arch::kNpuQueueBase, arch::kDmaQueueBase, arch::kSyncBase};
 constexpr std::uint64_t kDeviceBytes = 0x1000;
 }  // namespace
 
@@ -134,16 +134,17 @@ void FakePort::update_lines() {
     return (devices_[device].get(status) & devices_[device].get(enable)) != 0 ? 1u : 0u;
   };
   auto& intc = devices_[kIntc];
-  const std::uint32_t raw = level(kNpu, npu_reg::kIrqStatus, npu_reg::kIrqEnable)
-                                << static_cast<int>(arch::IrqLine::kNpu) |
-                            level(kDma, dma_reg::kIrqStatus, dma_reg::kIrqEnable)
-                                << static_cast<int>(arch::IrqLine::kDma) |
-                            level(kNpuQueue, arch::queue_reg::kIrqStatus, arch::queue_reg::kIrqEnable)
-                                << static_cast<int>(arch::IrqLine::kNpuQueue) |
-                            level(kDmaQueue, arch::queue_reg::kIrqStatus, arch::queue_reg::kIrqEnable)
-                                << static_cast<int>(arch::IrqLine::kDmaQueue) |
-                            level(kSync, arch::sync_reg::kIrqStatus, arch::sync_reg::kIrqEnable)
-                                << static_cast<int>(arch::IrqLine::kSync);
+  const std::uint32_t raw =
+      level(kNpu, npu_reg::kIrqStatus, npu_reg::kIrqEnable)
+          << static_cast<int>(arch::IrqLine::kNpu) |
+      level(kDma, dma_reg::kIrqStatus, dma_reg::kIrqEnable)
+          << static_cast<int>(arch::IrqLine::kDma) |
+      level(kNpuQueue, arch::queue_reg::kIrqStatus, arch::queue_reg::kIrqEnable)
+          << static_cast<int>(arch::IrqLine::kNpuQueue) |
+      level(kDmaQueue, arch::queue_reg::kIrqStatus, arch::queue_reg::kIrqEnable)
+          << static_cast<int>(arch::IrqLine::kDmaQueue) |
+      level(kSync, arch::sync_reg::kIrqStatus, arch::sync_reg::kIrqEnable)
+          << static_cast<int>(arch::IrqLine::kSync);
   std::uint32_t rising = raw & ~intc.get(intc_reg::kRaw) & intc.get(intc_reg::kEnable);
   if (rising != 0 && filter_) rising &= filter_(rising);
   intc.set(intc_reg::kRaw, raw);

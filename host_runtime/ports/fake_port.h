@@ -1,8 +1,9 @@
 // A HwPort without hardware, for unit tests: byte arrays for memory, register files with the
-// documented access rules for the NPU, the DMA engine, the interrupt controller, the queue managers and the sync unit,
-// and virtual time. What an engine does is scripted by the test: hooks on register accesses, and events at a later
-// time. Rings and timelines work as docs/queues.md says (fake_queues.cpp): a job from a ring programs the engine's
-// registers and calls the hook of its CMD register, and finish() ends it.
+// documented access rules for the NPU, the DMA engine, the interrupt controller, the queue managers
+// and the sync unit, and virtual time. What an engine does is scripted by the test: hooks on
+// register accesses, and events at a later time. Rings and timelines work as docs/queues.md says
+// (fake_queues.cpp): a job from a ring programs the engine's registers and calls the hook of its
+// CMD register, and finish() ends it.
 //
 // Time: a register access takes kRegisterPs, cache maintenance and CPU work nothing, wait_irq()
 // until the interrupt or the deadline. Everything is deterministic. Host threads change only where
@@ -54,7 +55,9 @@ class FakePort : public HwPort {
   /// While on, no edge of an interrupt line reaches the controller.
   void lose_interrupts(bool on) { lose_interrupts_ = on; }
   /// Decides which of the rising lines (a bit each) reach the controller.
-  void filter_interrupts(std::function<std::uint32_t(std::uint32_t rising)> filter) { filter_ = std::move(filter); }
+  void filter_interrupts(std::function<std::uint32_t(std::uint32_t rising)> filter) {
+    filter_ = std::move(filter);
+  }
   void set_functional(bool on) { functional_ = on; }
   void limit_memory(MemoryKind kind, std::uint64_t bytes) {
     limit_[static_cast<int>(kind)] = bytes;
@@ -126,8 +129,10 @@ class FakePort : public HwPort {
   bool run_queue(Device queue);
   bool run_head(Device queue, std::uint32_t ring);
   void start_job(Device queue, std::uint32_t ring, const arch::QueueEntry& entry);
-  void end_entry(Device queue, std::uint32_t ring, const arch::QueueEntry& entry, bool success, std::uint32_t failure);
-  void halt(Device queue, std::uint32_t ring, std::uint32_t cause, std::uint32_t info, std::uint64_t address = 0);
+  void end_entry(Device queue, std::uint32_t ring, const arch::QueueEntry& entry, bool success,
+                 std::uint32_t failure);
+  void halt(Device queue, std::uint32_t ring, std::uint32_t cause, std::uint32_t info,
+            std::uint64_t address = 0);
   void stop_job(Device queue);
   bool read_head(Device queue, std::uint32_t ring, arch::QueueEntry& entry);
   void signal(std::uint32_t timeline, std::uint64_t value);
@@ -152,7 +157,7 @@ class FakePort : public HwPort {
     std::uint32_t ring;
     arch::QueueEntry entry;
   };
-  std::map<Device, Running> running_;         ///< by queue
+  std::map<Device, Running> running_;          ///< by queue
   std::map<Device, std::uint32_t> last_ring_;  ///< by queue: who had the engine last
   struct Timeline {
     std::uint64_t value = 0;

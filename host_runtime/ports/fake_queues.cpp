@@ -12,18 +12,22 @@ namespace sync = arch::sync_reg;
 using arch::RingCause, arch::RingState, arch::SyncFailure;
 
 namespace {
-std::uint32_t ring_at(std::uint32_t ring0_register, std::uint32_t ring) { return ring0_register + ring * arch::kRingStride; }
+std::uint32_t ring_at(std::uint32_t ring0_register, std::uint32_t ring) {
+  return ring0_register + ring * arch::kRingStride;
+}
 std::uint32_t of(std::uint32_t timeline0_register, std::uint32_t timeline) {
   return timeline0_register + timeline * arch::kTimelineStride;
 }
 }  // namespace
 
-// --- Timelines -----------------------------------------------------------------------------------------------------
+// --- Timelines
+// -------------------------------------------------------------------------------------------------
 
 void FakePort::signal(std::uint32_t timeline, std::uint64_t value) {
   Timeline& t = timelines_[timeline];
   if (t.failure != 0) return;
-  if (value <= t.value) return fail(timeline, static_cast<std::uint32_t>(SyncFailure::kNotIncreasing));
+  if (value <= t.value)
+    return fail(timeline, static_cast<std::uint32_t>(SyncFailure::kNotIncreasing));
   t.value = value;
 }
 
@@ -41,7 +45,8 @@ void FakePort::publish_timelines() {
     file.set(of(sync::kTimeline0Fail, t), timeline.failure);
     const std::uint64_t threshold = file.get(of(sync::kTimeline0WaitLo, t)) |
                                     std::uint64_t{file.get(of(sync::kTimeline0WaitHi, t))} << 32;
-    if ((file.get(sync::kIrqEnable) >> t & 1) && (timeline.value >= threshold || timeline.failure != 0))
+    if ((file.get(sync::kIrqEnable) >> t & 1) &&
+        (timeline.value >= threshold || timeline.failure != 0))
       file.set(sync::kIrqStatus, file.get(sync::kIrqStatus) | 1u << t);
   }
 }
@@ -61,12 +66,18 @@ void FakePort::write_sync(std::uint32_t offset, std::uint32_t value) {
   run_queues();
 }
 
-// --- Rings ---------------------------------------------------------------------------------------------------------
+// --- Rings
+// -------------------------------------------------------------------------------------------------
 
-void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, std::uint32_t before) {
+void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value,
+                           std::uint32_t before) {
   arch::RegisterFile& file = devices_[q];
-  const auto state = [&](std::uint32_t ring) { return static_cast<RingState>(file.get(ring_at(queue::kRing0Status, ring)) & 7); };
-  const auto set_state = [&](std::uint32_t ring, RingState s) { file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(s)); };
+  const auto state = [&](std::uint32_t ring) {
+    return static_cast<RingState>(file.get(ring_at(queue::kRing0Status, ring)) & 7);
+  };
+  const auto set_state = [&](std::uint32_t ring, RingState s) {
+    file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(s));
+  };
   if (offset == queue::kReset && (value & 1)) {
     file.reset();
     stop_job(q);
@@ -75,7 +86,9 @@ void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, 
     const bool runs = running_.contains(q) && running_.at(q).ring == ring;
     if (offset == ring_at(queue::kRing0Config, ring) && ((value ^ before) & 1)) {
       if (runs) stop_job(q);
-      if (value & 1) file.set(ring_at(queue::kRing0Head, ring), 0), file.set(ring_at(queue::kRing0Tail, ring), 0);
+      if (value & 1)
+        file.set(ring_at(queue::kRing0Head, ring), 0),
+            file.set(ring_at(queue::kRing0Tail, ring), 0);
       set_state(ring, value & 1 ? RingState::kIdle : RingState::kOff);
       if ((value & 1) && !std::has_single_bit(file.get(ring_at(queue::kRing0Entries, ring))))
         halt(q, ring, static_cast<std::uint32_t>(RingCause::kBadEntry), 0);
@@ -88,7 +101,8 @@ void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, 
       if (state(ring) == RingState::kHalted && (value & 3)) {
         set_state(ring, RingState::kWaiting);
         arch::QueueEntry entry;
-        if ((value & 2) && file.get(ring_at(queue::kRing0Head, ring)) != file.get(ring_at(queue::kRing0Tail, ring))) {
+        if ((value & 2) && file.get(ring_at(queue::kRing0Head, ring)) !=
+                               file.get(ring_at(queue::kRing0Tail, ring))) {
           // What cannot be read has nothing to fail.
           if (!read_head(q, ring, entry)) entry = {};
           set_state(ring, RingState::kWaiting);
@@ -96,8 +110,10 @@ void FakePort::write_queue(Device q, std::uint32_t offset, std::uint32_t value, 
         }
       }
     }
-    if (offset == ring_at(queue::kRing0Tail, ring) && state(ring) != RingState::kOff && state(ring) != RingState::kHalted &&
-        value - file.get(ring_at(queue::kRing0Head, ring)) > file.get(ring_at(queue::kRing0Entries, ring)))
+    if (offset == ring_at(queue::kRing0Tail, ring) && state(ring) != RingState::kOff &&
+        state(ring) != RingState::kHalted &&
+        value - file.get(ring_at(queue::kRing0Head, ring)) >
+            file.get(ring_at(queue::kRing0Entries, ring)))
       halt(q, ring, static_cast<std::uint32_t>(RingCause::kOverflow), 0);
   }
   run_queues();
@@ -112,7 +128,8 @@ void FakePort::stop_job(Device q) {
 // False when that halted the ring.
 bool FakePort::read_head(Device q, std::uint32_t ring, arch::QueueEntry& entry) {
   arch::RegisterFile& file = devices_[q];
-  const std::uint64_t index = file.get(ring_at(queue::kRing0Head, ring)) & (file.get(ring_at(queue::kRing0Entries, ring)) - 1);
+  const std::uint64_t index = file.get(ring_at(queue::kRing0Head, ring)) &
+                              (file.get(ring_at(queue::kRing0Entries, ring)) - 1);
   const std::uint64_t base = file.get(ring_at(queue::kRing0BaseLo, ring)) |
                              std::uint64_t{file.get(ring_at(queue::kRing0BaseHi, ring))} << 32;
   std::array<std::uint32_t, arch::kQueueEntryBytes / 4> words{};
@@ -155,8 +172,10 @@ bool FakePort::run_head(Device q, std::uint32_t ring) {
   arch::RegisterFile& file = devices_[q];
   const auto state = static_cast<RingState>(file.get(ring_at(queue::kRing0Status, ring)) & 7);
   if (state != RingState::kIdle && state != RingState::kWaiting) return false;
-  const bool empty = file.get(ring_at(queue::kRing0Head, ring)) == file.get(ring_at(queue::kRing0Tail, ring));
-  file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(empty ? RingState::kIdle : RingState::kWaiting));
+  const bool empty =
+      file.get(ring_at(queue::kRing0Head, ring)) == file.get(ring_at(queue::kRing0Tail, ring));
+  file.set(ring_at(queue::kRing0Status, ring),
+           static_cast<std::uint32_t>(empty ? RingState::kIdle : RingState::kWaiting));
   if (empty) return false;
   arch::QueueEntry entry;
   if (!read_head(q, ring, entry)) return true;
@@ -181,7 +200,8 @@ bool FakePort::run_head(Device q, std::uint32_t ring) {
 void FakePort::start_job(Device q, std::uint32_t ring, const arch::QueueEntry& entry) {
   running_.insert_or_assign(q, Running{ring, entry});
   last_ring_[q] = ring;
-  devices_[q].set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(RingState::kRunning));
+  devices_[q].set(ring_at(queue::kRing0Status, ring),
+                  static_cast<std::uint32_t>(RingState::kRunning));
   devices_[q].set(queue::kStatus, ring + 1);
   const bool npu = q == kNpuQueue;
   const Device engine = npu ? kNpu : kDma;
@@ -201,7 +221,8 @@ void FakePort::start_job(Device q, std::uint32_t ring, const arch::QueueEntry& e
     set64(arch::dma_reg::kDescLo, entry.address);
   }
   file.set(npu ? arch::npu_reg::kStatus : arch::dma_reg::kStatus, arch::kStatusRunning);
-  if (const auto hook = hooks_.find({engine, npu ? arch::npu_reg::kCmd : arch::dma_reg::kCmd}); hook != hooks_.end())
+  if (const auto hook = hooks_.find({engine, npu ? arch::npu_reg::kCmd : arch::dma_reg::kCmd});
+      hook != hooks_.end())
     hook->second(1);
 }
 
@@ -214,14 +235,16 @@ bool FakePort::end_job(Device engine, std::uint32_t error) {
   devices_[q].set(queue::kStatus, 0);
   devices_[engine].set(engine == kNpu ? arch::npu_reg::kStatus : arch::dma_reg::kStatus,
                        error == 0 ? arch::kStatusDone : arch::kStatusError | error << 8);
-  const std::uint32_t info = engine == kNpu ? devices_[kNpu].get(arch::npu_reg::kErrInfo) & 0xFFFFFF : 0;
+  const std::uint32_t info =
+      engine == kNpu ? devices_[kNpu].get(arch::npu_reg::kErrInfo) & 0xFFFFFF : 0;
   if (error == 0)
     end_entry(q, job.ring, job.entry, true, 0);
   else if (job.entry.fail_fast)
     end_entry(q, job.ring, job.entry, false, static_cast<std::uint32_t>(SyncFailure::kJobFailed));
   else
     halt(q, job.ring, static_cast<std::uint32_t>(RingCause::kEngineFault), info | error << 24,
-         devices_[engine].get(engine == kNpu ? arch::npu_reg::kErrAddrLo : arch::dma_reg::kErrAddrLo));
+         devices_[engine].get(engine == kNpu ? arch::npu_reg::kErrAddrLo
+                                             : arch::dma_reg::kErrAddrLo));
   run_queues();
   return true;
 }
@@ -236,9 +259,11 @@ void FakePort::end_entry(Device q, std::uint32_t ring, const arch::QueueEntry& e
   if (entry.irq) file.set(queue::kIrqStatus, file.get(queue::kIrqStatus) | 1u << ring);
 }
 
-void FakePort::halt(Device q, std::uint32_t ring, std::uint32_t cause, std::uint32_t info, std::uint64_t address) {
+void FakePort::halt(Device q, std::uint32_t ring, std::uint32_t cause, std::uint32_t info,
+                    std::uint64_t address) {
   arch::RegisterFile& file = devices_[q];
-  file.set(ring_at(queue::kRing0Status, ring), static_cast<std::uint32_t>(RingState::kHalted) | cause << 8);
+  file.set(ring_at(queue::kRing0Status, ring),
+           static_cast<std::uint32_t>(RingState::kHalted) | cause << 8);
   file.set(ring_at(queue::kRing0ErrInfo, ring), info);
   file.set(ring_at(queue::kRing0ErrAddrLo, ring), static_cast<std::uint32_t>(address));
   file.set(ring_at(queue::kRing0ErrAddrHi, ring), static_cast<std::uint32_t>(address >> 32));

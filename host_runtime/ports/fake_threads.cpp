@@ -23,8 +23,8 @@ FakeThreads::~FakeThreads() {
 }
 
 std::size_t FakeThreads::unjoined() const {
-  return static_cast<std::size_t>(
-      std::count_if(threads_.begin() + 1, threads_.end(), [](const auto& t) { return !t->joined; }));
+  return static_cast<std::size_t>(std::count_if(threads_.begin() + 1, threads_.end(),
+                                                [](const auto& t) { return !t->joined; }));
 }
 
 ThreadId FakeThreads::start(std::function<void()> body) {
@@ -32,7 +32,8 @@ ThreadId FakeThreads::start(std::function<void()> body) {
   Thread& thread = *threads_.emplace_back(std::make_unique<Thread>());
   thread.ready = [] { return true; };
   blocked_.push_back(id);
-  thread.thread = std::thread([this, id, &thread, body = std::move(body)] { run(id, thread, body); });
+  thread.thread =
+      std::thread([this, id, &thread, body = std::move(body)] { run(id, thread, body); });
   return id;
 }
 
@@ -114,7 +115,8 @@ ThreadId FakeThreads::choose() {
         blocked_.erase(id);
         return chosen;
       }
-      if (thread.deadline_ps) deadline = std::min(deadline.value_or(~std::uint64_t{0}), *thread.deadline_ps);
+      if (thread.deadline_ps)
+        deadline = std::min(deadline.value_or(~std::uint64_t{0}), *thread.deadline_ps);
     }
     DEPUTY_CHECK(advance_(deadline), "every host thread waits, and nothing is left to happen");
   }

@@ -1,6 +1,7 @@
-// Host threads for the fake port: real threads of which exactly one runs at a time, so that a test is
-// deterministic and may use its test framework in each of them. A thread runs until it blocks; then
-// the one that has been runnable longest goes on, and when there is none, virtual time advances.
+// Host threads for the fake port: real threads of which exactly one runs at a time, so that a test
+// is deterministic and may use its test framework in each of them. A thread runs until it blocks;
+// then the one that has been runnable longest goes on, and when there is none, virtual time
+// advances.
 #pragma once
 
 #include <condition_variable>
@@ -36,8 +37,8 @@ class FakeThreads {
   ThreadId current() const { return running_; }
   void lock();
   void unlock();
-  /// Blocks the calling thread until `ready` or the deadline; answers whether it is ready. Without a
-  /// deadline, a wait that nothing can end any more is a failed check.
+  /// Blocks the calling thread until `ready` or the deadline; answers whether it is ready. Without
+  /// a deadline, a wait that nothing can end any more is a failed check.
   bool block(std::function<bool()> ready, std::optional<std::uint64_t> deadline_ps);
   std::size_t unjoined() const;
   /// The threads are being unwound: nothing may block any more.

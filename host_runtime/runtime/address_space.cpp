@@ -17,9 +17,10 @@ base::Status AddressSpace::map(std::uint64_t address, std::uint64_t bytes, bool 
       status = iommu_->map(context_, page, page, arch::kPageBytes, writable);
       p.writable = writable;
     } else if (writable && !p.writable) {
-      status = base::Error{base::ErrorKind::kUsage, "iommu",
-                           fmt::format("page {:#x} is mapped read-only and cannot become writable", page),
-                           "keep what engines write on pages of its own"};
+      status = base::Error{
+          base::ErrorKind::kUsage, "iommu",
+          fmt::format("page {:#x} is mapped read-only and cannot become writable", page),
+          "keep what engines write on pages of its own"};
     }
     if (!status.ok()) {
       if (p.users == 0) pages_.erase(page);
@@ -32,7 +33,8 @@ base::Status AddressSpace::map(std::uint64_t address, std::uint64_t bytes, bool 
 }
 
 void AddressSpace::unmap(std::uint64_t address, std::uint64_t bytes) {
-  for (std::uint64_t page = address / arch::kPageBytes * arch::kPageBytes; page < address + bytes; page += arch::kPageBytes) {
+  for (std::uint64_t page = address / arch::kPageBytes * arch::kPageBytes; page < address + bytes;
+       page += arch::kPageBytes) {
     const auto at = pages_.find(page);
     if (at == pages_.end() || --at->second.users != 0) continue;
     pages_.erase(at);

@@ -1,5 +1,6 @@
-// What the engines can reach for one context: pages of shared memory, mapped at their bus addresses. Users may
-// share a page; it goes when the last of them does. Without an IOMMU in use everything can be reached.
+// What the engines can reach for one context: pages of shared memory, mapped at their bus
+// addresses. Users may share a page; it goes when the last of them does. Without an IOMMU in use
+// everything can be reached.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace deputy::host_runtime {
 
 class AddressSpace {
  public:
-  /// `context` 0: everything can be reached. Else opened by the caller; closed here. `iommu` must outlive this.
+  /// `context` 0: everything can be reached. Else opened by the caller; closed here. `iommu` must
+  /// outlive this.
   AddressSpace(IommuDriver* iommu, std::uint32_t context) : iommu_(iommu), context_(context) {}
   ~AddressSpace();
   AddressSpace(const AddressSpace&) = delete;
@@ -20,8 +22,9 @@ class AddressSpace {
 
   bool isolated() const { return context_ != 0; }
   std::uint32_t context() const { return context_; }
-  /// The pages of [address, address + bytes). A page that is mapped read-only stays so until its last user goes:
-  /// mapping it writable then is kUsage. Fails when there is no memory for tables; nothing is mapped then.
+  /// The pages of [address, address + bytes). A page that is mapped read-only stays so until its
+  /// last user goes: mapping it writable then is kUsage. Fails when there is no memory for tables;
+  /// nothing is mapped then.
   base::Status map(std::uint64_t address, std::uint64_t bytes, bool writable);
   /// After every job that uses them.
   void unmap(std::uint64_t address, std::uint64_t bytes);
@@ -50,8 +53,8 @@ class Mapping {
   ~Mapping() {
     if (space_) space_->unmap(address_, bytes_);
   }
-  static base::Result<Mapping> make(std::shared_ptr<AddressSpace> space, std::uint64_t address, std::uint64_t bytes,
-                                    bool writable) {
+  static base::Result<Mapping> make(std::shared_ptr<AddressSpace> space, std::uint64_t address,
+                                    std::uint64_t bytes, bool writable) {
     Mapping out;
     if (!space || !space->isolated() || bytes == 0) return out;
     DEPUTY_TRY(space->map(address, bytes, writable));

@@ -10,16 +10,19 @@ using base::ErrorKind;
 
 namespace {
 Error undefined_contents() {
-  return {ErrorKind::kInput, "buffer", "its contents are undefined: the job that should have written it failed",
+  return {ErrorKind::kInput, "buffer",
+          "its contents are undefined: the job that should have written it failed",
           "look at the job's fence before its results"};
 }
 }  // namespace
 
-base::Result<Buffer> Buffer::make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes, std::uint64_t align) {
+base::Result<Buffer> Buffer::make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes,
+                                  std::uint64_t align) {
   Buffer out;
   out.space_ = &space;
   out.storage_ = std::make_shared<Storage>(space);
-  DEPUTY_ASSIGN(out.storage_->owned, SharedBuffer::make(space.port, kind, bytes, align, space.page));
+  DEPUTY_ASSIGN(out.storage_->owned,
+                SharedBuffer::make(space.port, kind, bytes, align, space.page));
   const SharedBuffer& owned = out.storage_->owned;
   out.storage_->memory = {owned.address(), bytes, owned.host()};
   out.bytes_ = bytes;
@@ -50,7 +53,8 @@ base::Status Buffer::fits(const BufferRequirements& wanted, const std::string& w
                   "ask for the tensor's requirements before allocating");
   const MemoryTraits& is = traits();
   if (is.stride != 0 && wanted.stride != 0 && is.stride != wanted.stride)
-    return refuse(fmt::format("the buffer's rows lie {} bytes apart, the tensor's {}", is.stride, wanted.stride),
+    return refuse(fmt::format("the buffer's rows lie {} bytes apart, the tensor's {}", is.stride,
+                              wanted.stride),
                   "have the rows written without gaps, or copy them together");
   if (is.uncached && wanted.cached)
     return refuse("the buffer is uncached, and the CPU computes with the tensor",
@@ -61,7 +65,8 @@ base::Status Buffer::fits(const BufferRequirements& wanted, const std::string& w
 base::Status Buffer::inside(std::uint64_t offset, std::uint64_t bytes) const {
   if (offset <= bytes_ && bytes <= bytes_ - offset) return {};
   return Error{ErrorKind::kInput, "buffer",
-               fmt::format("{} bytes at {} are not inside its {} bytes", bytes, offset, bytes_), ""};
+               fmt::format("{} bytes at {} are not inside its {} bytes", bytes, offset, bytes_),
+               ""};
 }
 
 base::Result<Buffer> Buffer::view(std::uint64_t offset, std::uint64_t bytes) const {
@@ -87,14 +92,16 @@ base::Status Buffer::write(std::span<const std::uint8_t> data, std::uint64_t off
 base::Status Buffer::copy_from(const Buffer& from, std::uint8_t flip) {
   const RuntimeGuard guard(space_->lock);
   if (from.bytes_ != bytes_)
-    return Error{ErrorKind::kInput, "buffer", fmt::format("{} bytes do not fill its {} bytes", from.bytes_, bytes_), ""};
+    return Error{ErrorKind::kInput, "buffer",
+                 fmt::format("{} bytes do not fill its {} bytes", from.bytes_, bytes_), ""};
   if (from.undefined()) return undefined_contents();
   if (bytes_ == 0) return {};
   const MemoryTouch touches[] = {{from.address(), bytes_, false}, {address(), bytes_, true}};
   space_->coherence.before_cpu_read(from.address(), bytes_);
   space_->coherence.before_cpu_write(address(), bytes_);
   if (space_->port.functional())
-    for (std::uint64_t i = 0; i < bytes_; ++i) host()[i] = static_cast<std::uint8_t>(from.host()[i] ^ flip);
+    for (std::uint64_t i = 0; i < bytes_; ++i)
+      host()[i] = static_cast<std::uint8_t>(from.host()[i] ^ flip);
   space_->port.charge(CpuKernel::kCopy, bytes_, touches);
   space_->copied_bytes += bytes_;
   if (bytes_ == storage_->memory.bytes) storage_->undefined = false;

@@ -1,12 +1,12 @@
-// Memory that host and engines share, by reference. A copy of a Buffer is the same memory; it is freed with the
-// last one. Three ways to move data through it, with their costs:
+// Memory that host and engines share, by reference. A copy of a Buffer is the same memory; it is
+// freed with the last one. Three ways to move data through it, with their costs:
 //
 //   copy      write() and read(): the CPU copies, and the bytes are counted
 //   map       map() ... unmap(): the CPU works in place, and only cache lines are maintained
 //   zero copy an engine or a device writes, an engine reads: the CPU touches nothing
 //
-// Cache maintenance is the runtime's: it knows who wrote each line last (coherence.h) and does what is needed
-// before the other side touches it.
+// Cache maintenance is the runtime's: it knows who wrote each line last (coherence.h) and does what
+// is needed before the other side touches it.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,19 @@ namespace deputy::host_runtime {
 
 /// What a tensor asks of a buffer that is bound to it.
 struct BufferRequirements {
-  std::uint64_t bytes = 0;      ///< at least
-  std::uint64_t alignment = 1;  ///< of its bus address
-  MemoryKind kind = MemoryKind::kDram;  ///< the memory the program was compiled for; others work, at another speed
-  std::uint64_t stride = 0;     ///< from one row to the next; 0: it has one row only
-  bool cached = false;          ///< the CPU computes with it
+  std::uint64_t bytes = 0;              ///< at least
+  std::uint64_t alignment = 1;          ///< of its bus address
+  MemoryKind kind = MemoryKind::kDram;  ///< the memory the program was compiled for; others work,
+                                        ///< at another speed
+  std::uint64_t stride = 0;             ///< from one row to the next; 0: it has one row only
+  bool cached = false;                  ///< the CPU computes with it
 };
 
 /// What whoever owns imported memory knows of it.
 struct MemoryTraits {
   std::uint64_t stride = 0;  ///< bytes from one row to the next; 0: it has no rows of its own
-  bool uncached = false;     ///< the CPU's mapping goes past its cache: whole lines, and nothing to maintain
+  bool uncached =
+      false;  ///< the CPU's mapping goes past its cache: whole lines, and nothing to maintain
 };
 
 /// What buffers of one device share. It must outlive them, and so must its port.
@@ -45,7 +47,8 @@ struct BufferSpace {
   RuntimeLock lock;
   Coherence coherence;
   std::uint64_t copied_bytes = 0;  ///< by the CPU, in and out
-  std::uint64_t page = 0;  ///< buffers have whole pages of this many bytes to themselves; 0: engines are not isolated
+  std::uint64_t page = 0;  ///< buffers have whole pages of this many bytes to themselves; 0:
+                           ///< engines are not isolated
 };
 
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
@@ -54,10 +57,12 @@ class Buffer {
  public:
   Buffer() = default;
   /// Fails with kConfig when the memory is full. `align`: a power of two.
-  static base::Result<Buffer> make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes, std::uint64_t align);
-  /// Memory that somebody else owns and keeps until the last copy of this buffer is gone: a sensor's ring, say. Uncached
-  /// memory must be whole cache lines.
-  static Buffer import(BufferSpace& space, const SharedMemory& memory, const MemoryTraits& traits = {});
+  static base::Result<Buffer> make(BufferSpace& space, MemoryKind kind, std::uint64_t bytes,
+                                   std::uint64_t align);
+  /// Memory that somebody else owns and keeps until the last copy of this buffer is gone: a
+  /// sensor's ring, say. Uncached memory must be whole cache lines.
+  static Buffer import(BufferSpace& space, const SharedMemory& memory,
+                       const MemoryTraits& traits = {});
 
   bool valid() const { return storage_ != nullptr; }
   std::uint64_t address() const { return storage_->memory.address + offset_; }
@@ -74,14 +79,16 @@ class Buffer {
 
   /// Copies into the buffer; the source is the program's own memory. Takes time.
   base::Status write(std::span<const std::uint8_t> data, std::uint64_t offset = 0);
-  /// The CPU copies all of `from`, of the same size, each byte XORed with `flip`: 0x80 turns offset binary into two's
-  /// complement on the way. Fails with kInput when sizes differ or the source is undefined. Takes time.
+  /// The CPU copies all of `from`, of the same size, each byte XORed with `flip`: 0x80 turns offset
+  /// binary into two's complement on the way. Fails with kInput when sizes differ or the source is
+  /// undefined. Takes time.
   base::Status copy_from(const Buffer& from, std::uint8_t flip = 0);
   /// Copies out. Fails with kInput while the contents are undefined. Takes time.
   base::Result<std::vector<std::uint8_t>> read() const;
 
-  /// The CPU's view for reading, writing or both, until unmap(). Reading fails with kInput while the contents
-  /// are undefined. Takes the time of the maintenance; what the CPU does there the caller charges.
+  /// The CPU's view for reading, writing or both, until unmap(). Reading fails with kInput while
+  /// the contents are undefined. Takes the time of the maintenance; what the CPU does there the
+  /// caller charges.
   base::Result<std::span<std::uint8_t>> map(Access access);
   /// What was written is published before an engine needs it; nothing else is to be done.
   void unmap() {}
@@ -115,8 +122,8 @@ class Buffer {
 
 /// For whoever cannot work on an input whose contents are undefined.
 inline base::Error undefined_input(const std::string& where) {
-  return {base::ErrorKind::kInput, where, "an input's contents are undefined: the job that should have written it failed",
-          ""};
+  return {base::ErrorKind::kInput, where,
+          "an input's contents are undefined: the job that should have written it failed", ""};
 }
 
 }  // namespace deputy::host_runtime

@@ -69,7 +69,8 @@ void Coherence::split(std::uint64_t address) {
 }
 
 void Coherence::settle(std::uint64_t begin, std::uint64_t end, State state) {
-  each_cached(begin, end, [&](std::uint64_t from, std::uint64_t to) { settle_cached(from, to, state); });
+  each_cached(begin, end,
+              [&](std::uint64_t from, std::uint64_t to) { settle_cached(from, to, state); });
 }
 
 void Coherence::settle_cached(std::uint64_t begin, std::uint64_t end, State state) {

@@ -28,8 +28,8 @@ class Coherence {
   /// After a job that may have written these bytes.
   void after_engine_write(std::uint64_t address, std::uint64_t bytes);
 
-  /// The CPU sees these whole lines past its cache, until take_uncached() with the same: nothing is to be maintained
-  /// there. Lines that it still holds from another mapping are settled now.
+  /// The CPU sees these whole lines past its cache, until take_uncached() with the same: nothing is
+  /// to be maintained there. Lines that it still holds from another mapping are settled now.
   void add_uncached(std::uint64_t address, std::uint64_t bytes);
   void take_uncached(std::uint64_t address, std::uint64_t bytes);
 

@@ -22,7 +22,9 @@ const char* engine_name(EngineId engine) {
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
-constexpr std::uint32_t line_bit(arch::IrqLine line) { return 1u << static_cast<std::uint32_t>(line); }
+constexpr std::uint32_t line_bit(arch::IrqLine line) {
+  return 1u << static_cast<std::uint32_t>(line);
+}
 
 bool names(const arch::QueueEntry& entry, std::uint8_t timeline) {
   const auto is = [&](const arch::TimelinePoint& p) { return p.used && p.timeline == timeline; };
@@ -40,9 +42,12 @@ Device::Device(HwPort& port, const DeviceOptions& options)
       dsp_(port),
       sync_(port, intc_),
       iommu_(port, intc_),
-      npu_engine_{.id = EngineId::kNpu, .queue = {port, intc_, arch::kNpuQueueBase, arch::IrqLine::kNpuQueue}},
-      dma_engine_{.id = EngineId::kDma, .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}},
-      dsp_engine_{.id = EngineId::kDsp, .queue = {port, intc_, arch::kDspQueueBase, arch::IrqLine::kDspQueue}},
+      npu_engine_{.id = EngineId::kNpu,
+                  .queue = {port, intc_, arch::kNpuQueueBase, arch::IrqLine::kNpuQueue}},
+      dma_engine_{.id = EngineId::kDma,
+                  .queue = {port, intc_, arch::kDmaQueueBase, arch::IrqLine::kDmaQueue}},
+      dsp_engine_{.id = EngineId::kDsp,
+                  .queue = {port, intc_, arch::kDspQueueBase, arch::IrqLine::kDspQueue}},
       engines_{&npu_engine_, &dma_engine_} {
   if (options_.dsp) engines_.push_back(&dsp_engine_);
   if (options_.isolation) space_.page = arch::kPageBytes;
@@ -68,7 +73,8 @@ base::Result<std::shared_ptr<Context>> Device::create_context(const ContextOptio
   DEPUTY_TRY(start());
   for (std::uint32_t ring = 0; ring < arch::kRings; ++ring) {
     if (!contexts_[ring].expired()) continue;
-    if (std::ranges::any_of(engines_, [&](const Engine* e) { return !e->jobs[ring].empty(); })) continue;
+    if (std::ranges::any_of(engines_, [&](const Engine* e) { return !e->jobs[ring].empty(); }))
+      continue;
     const std::uint32_t space = options_.isolation ? ring + 1 : 0;
     if (options_.isolation) DEPUTY_TRY(iommu_.open(space));
     for (Engine* e : engines_) {
@@ -100,7 +106,8 @@ base::Result<std::shared_ptr<Context>> Device::any_context() {
   return default_context();
 }
 
-base::Result<std::shared_ptr<Job>> Device::push(EngineId id, const Context& context, const arch::QueueEntry& entry,
+base::Result<std::shared_ptr<Job>> Device::push(EngineId id, const Context& context,
+                                                const arch::QueueEntry& entry,
                                                 const JobLimits& limits) {
   Engine& e = engine(id);
   auto job = std::make_shared<Job>();
@@ -131,7 +138,8 @@ void Device::abandon(Job& job) {
 void Device::drop_abandoned(Engine& e, std::uint32_t ring) {
   while (!e.jobs[ring].empty()) {
     const Job& job = *e.jobs[ring].front();
-    if (!job.abandoned || job.entry.kind != static_cast<std::uint8_t>(arch::EntryKind::kJob)) return;
+    if (!job.abandoned || job.entry.kind != static_cast<std::uint8_t>(arch::EntryKind::kJob))
+      return;
     if (e.queue.state(ring) != arch::RingState::kWaiting) return;
     drop(e, ring);
   }
@@ -147,7 +155,8 @@ void Device::drop(Engine& e, std::uint32_t ring) {
   finish_jobs(e, ring);
 }
 
-base::Result<Fence> Device::run_dsp(const std::shared_ptr<Context>& context, const DspTask& task, std::span<const Fence> waits) {
+base::Result<Fence> Device::run_dsp(const std::shared_ptr<Context>& context, const DspTask& task,
+                                    std::span<const Fence> waits) {
   const RuntimeGuard guard(space_.lock);
   DEPUTY_ASSIGN(auto work, DspWork::make(*this, context, task, waits));
   add_work(work);
@@ -156,7 +165,8 @@ base::Result<Fence> Device::run_dsp(const std::shared_ptr<Context>& context, con
 }
 
 void Device::add_work(std::shared_ptr<HostWork> work) {
-  const auto behind = std::ranges::find_if(works_, [&](const auto& w) { return w->priority() < work->priority(); });
+  const auto behind =
+      std::ranges::find_if(works_, [&](const auto& w) { return w->priority() < work->priority(); });
   works_.insert(behind, std::move(work));
 }
 
@@ -169,7 +179,8 @@ base::Result<Fence> Device::copy(const std::shared_ptr<Context>& context, Buffer
   return work->fence();
 }
 
-// --- Waiting -------------------------------------------------------------------------------------------------------
+// --- Waiting
+// -------------------------------------------------------------------------------------------------
 
 void Device::refresh(Fence& fence) {
   if (!fence.pending() || !fence.by_timeline()) return;
@@ -198,18 +209,21 @@ base::Status Device::wait(const Fence& fence, std::uint64_t deadline_ps) {
   return {};
 }
 
-base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps, bool watched) {
+base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps,
+                                bool watched) {
   const RuntimeGuard guard(space_.lock);
   for (;;) {
     pump();
     if (done()) return {};
     const std::uint64_t now = port_.now_ps();
     if (now >= deadline_ps)
-      return Error{ErrorKind::kDeadline, "wait", "the deadline passed", "what was waited for goes on; wait again or cancel it"};
+      return Error{ErrorKind::kDeadline, "wait", "the deadline passed",
+                   "what was waited for goes on; wait again or cancel it"};
     std::uint64_t wake = deadline_ps;
-    // The sync unit's interrupt may be lost, too. Without a deadline and without work here nobody looks: a wait that
-    // nothing can end must not keep time running.
-    if (!works_.empty() || (watched && deadline_ps != kNever)) wake = std::min(wake, now + options_.watchdog_ps);
+    // The sync unit's interrupt may be lost, too. Without a deadline and without work here nobody
+    // looks: a wait that nothing can end must not keep time running.
+    if (!works_.empty() || (watched && deadline_ps != kNever))
+      wake = std::min(wake, now + options_.watchdog_ps);
     if (anything_queued()) wake = std::min(wake, std::max(next_watch_ps_, now + 1));
     for (const auto& work : works_) wake = std::min(wake, std::max(work->wake_ps(), now + 1));
     const std::uint32_t raised = wait_for_interrupt(wake);
@@ -224,8 +238,10 @@ base::Status Device::wait_until(const std::function<bool()>& done, std::uint64_t
 
 // Other threads may use the device meanwhile.
 std::uint32_t Device::wait_for_interrupt(std::uint64_t deadline_ps) {
-  const std::uint32_t lines = started_ ? line_bit(arch::IrqLine::kNpuQueue) | line_bit(arch::IrqLine::kDmaQueue) |
-                                             line_bit(arch::IrqLine::kSync) | (options_.dsp ? line_bit(arch::IrqLine::kDspQueue) : 0)
+  const std::uint32_t lines = started_ ? line_bit(arch::IrqLine::kNpuQueue) |
+                                             line_bit(arch::IrqLine::kDmaQueue) |
+                                             line_bit(arch::IrqLine::kSync) |
+                                             (options_.dsp ? line_bit(arch::IrqLine::kDspQueue) : 0)
                                        : 0;
   if (testing_) return port_.wait_irqs(lines, deadline_ps);  // in the middle of somebody's step
   const int depth = space_.lock.let_go();
@@ -255,7 +271,8 @@ void Device::pump() {
       }
   }
   // Another thread may wait for what has ended here.
-  if (std::erase_if(works_, [](const auto& work) { return work->done(); }) != 0) port_.wake_waiters();
+  if (std::erase_if(works_, [](const auto& work) { return work->done(); }) != 0)
+    port_.wake_waiters();
   collect_timelines();
 }
 
@@ -266,7 +283,8 @@ bool Device::anything_queued() const {
   return false;
 }
 
-// --- Rings ---------------------------------------------------------------------------------------------------------
+// --- Rings
+// -------------------------------------------------------------------------------------------------
 
 void Device::service(Engine& e) {
   e.queue.take_interrupts();
@@ -280,7 +298,8 @@ void Device::service_ring(Engine& e, std::uint32_t ring) {
   if (e.jobs[ring].empty() || e.queue.state(ring) != arch::RingState::kHalted) return;
   const RingFault fault = e.queue.fault(ring);
   std::optional<std::uint32_t> tag;
-  if (fault.cause == arch::RingCause::kEngineFault && e.id == EngineId::kNpu) tag = fault.info >> 8 & 0xFFFF;
+  if (fault.cause == arch::RingCause::kEngineFault && e.id == EngineId::kNpu)
+    tag = fault.info >> 8 & 0xFFFF;
   recover(e, ring, fault_error(e, ring, fault), tag);
 }
 
@@ -290,14 +309,17 @@ void Device::finish_jobs(Engine& e, std::uint32_t ring) {
   while (!jobs.empty() && jobs.front()->number < finished) {
     Job& job = *jobs.front();
     job.state = Job::State::kFinished;
-    if (const arch::TimelinePoint& signal = job.entry.signal[0]; signal.used) check_signal(job, signal);
-    if (job.state == Job::State::kFinished && job.entry.kind == static_cast<std::uint8_t>(arch::EntryKind::kJob))
+    if (const arch::TimelinePoint& signal = job.entry.signal[0]; signal.used)
+      check_signal(job, signal);
+    if (job.state == Job::State::kFinished &&
+        job.entry.kind == static_cast<std::uint8_t>(arch::EntryKind::kJob))
       e.given_up = 0;
     jobs.pop_front();
   }
 }
 
-// An entry that has finished has signalled, or failed its timeline, or the signal was lost on its way.
+// An entry that has finished has signalled, or failed its timeline, or the signal was lost on its
+// way.
 void Device::check_signal(Job& job, const arch::TimelinePoint& signal) {
   if (sync_.value(signal.timeline) >= signal.value) return;
   if (sync_.failure(signal.timeline) != arch::SyncFailure::kNone) {
@@ -309,7 +331,8 @@ void Device::check_signal(Job& job, const arch::TimelinePoint& signal) {
   sync_.signal(signal.timeline, signal.value);
 }
 
-// --- Timelines -----------------------------------------------------------------------------------------------------
+// --- Timelines
+// -------------------------------------------------------------------------------------------------
 
 void Device::retire_timeline(std::uint8_t timeline) {
   const RuntimeGuard guard(space_.lock);

@@ -1,8 +1,10 @@
-// The SoC as a program sees it: its engines' queues, its timelines, and the one place where the host waits.
+// The SoC as a program sees it: its engines' queues, its timelines, and the one place where the
+// host waits.
 //
-// Work is pushed into rings and returns at once; nothing moves behind the program's back: while some host thread is
-// inside wait(), poll() or a submission, the device looks at interrupts, runs the host's part of whatever is in
-// flight (HostWork), watches engines for hangs and takes the recovery steps. Order is deterministic.
+// Work is pushed into rings and returns at once; nothing moves behind the program's back: while
+// some host thread is inside wait(), poll() or a submission, the device looks at interrupts, runs
+// the host's part of whatever is in flight (HostWork), watches engines for hangs and takes the
+// recovery steps. Order is deterministic.
 #pragma once
 
 #include <array>
@@ -31,11 +33,11 @@ namespace deputy::host_runtime {
 
 struct DeviceOptions {
   std::uint32_t ring_entries = 16;
-  /// How often the host looks at an engine that has said nothing: lost interrupts, swallowed doorbells and hangs are
-  /// found then.
+  /// How often the host looks at an engine that has said nothing: lost interrupts, swallowed
+  /// doorbells and hangs are found then.
   std::uint64_t watchdog_ps = 10'000'000'000;
-  /// Each context has an address space of its own: engines reach only what its sessions mapped (docs/isolation.md).
-  /// Memory is then allocated in whole pages.
+  /// Each context has an address space of its own: engines reach only what its sessions mapped
+  /// (docs/isolation.md). Memory is then allocated in whole pages.
   bool isolation = false;
   bool dsp = false;  ///< the board has a DSP
   RecoveryPolicy recovery;
@@ -77,7 +79,8 @@ struct DspTask;  // dsp_work.h
 
 class Device {
  public:
-  /// `port` must outlive the device; one device a port. Touches no hardware until something needs it.
+  /// `port` must outlive the device; one device a port. Touches no hardware until something needs
+  /// it.
   Device(HwPort& port, const DeviceOptions& options);
   ~Device();
   Device(const Device&) = delete;
@@ -96,7 +99,8 @@ class Device {
 
   /// Probes the engines once. kHardwareFault names what does not answer.
   base::Status start();
-  /// A context of its own; kBusy when every ring is taken. The pointer lives as long as somebody holds it.
+  /// A context of its own; kBusy when every ring is taken. The pointer lives as long as somebody
+  /// holds it.
   base::Result<std::shared_ptr<Context>> create_context(const ContextOptions& options);
   /// The context of whoever does not ask for one, priority 1.
   base::Result<std::shared_ptr<Context>> default_context();
@@ -112,23 +116,25 @@ class Device {
   void retire_timeline(std::uint8_t timeline);
 
   /// Pushes an entry; kBusy when the ring is full.
-  base::Result<std::shared_ptr<Job>> push(EngineId engine, const Context& context, const arch::QueueEntry& entry,
-                                          const JobLimits& limits);
+  base::Result<std::shared_ptr<Job>> push(EngineId engine, const Context& context,
+                                          const arch::QueueEntry& entry, const JobLimits& limits);
   /// Nobody wants the job any more: stops it if it runs, else it passes through.
   void abandon(Job& job);
 
-  /// A copy by the DMA engine, bytes of `from` to `to`, after `waits`. The buffers must live until the fence is over.
+  /// A copy by the DMA engine, bytes of `from` to `to`, after `waits`. The buffers must live until
+  /// the fence is over.
   base::Result<Fence> copy(const std::shared_ptr<Context>& context, Buffer to, Buffer from,
                            std::span<const Fence> waits);
 
   /// A job of the DSP after `waits`. The task's buffers must live until the fence is over.
-  base::Result<Fence> run_dsp(const std::shared_ptr<Context>& context, const DspTask& task, std::span<const Fence> waits);
+  base::Result<Fence> run_dsp(const std::shared_ptr<Context>& context, const DspTask& task,
+                              std::span<const Fence> waits);
 
   /// Takes part in every wait until done.
   void add_work(std::shared_ptr<HostWork> work);
 
-  /// Blocks until the fence is over, or `deadline_ps` (absolute) passes: kDeadline; the fence stays as it is.
-  /// A failed fence's error is the answer.
+  /// Blocks until the fence is over, or `deadline_ps` (absolute) passes: kDeadline; the fence stays
+  /// as it is. A failed fence's error is the answer.
   base::Status wait(const Fence& fence, std::uint64_t deadline_ps);
   /// The same until `done` holds.
   base::Status wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps) {
@@ -158,15 +164,17 @@ class Device {
   /// One more, and why; for the work itself.
   void count_copy_by_cpu(const std::string& why);
 
-  /// Everything that is in flight now is over after this time, recovered, degraded or failed, if what it waits for is
-  /// in flight here, too, and nothing more of the same or a higher priority is submitted (docs/recovery.md).
+  /// Everything that is in flight now is over after this time, recovered, degraded or failed, if
+  /// what it waits for is in flight here, too, and nothing more of the same or a higher priority is
+  /// submitted (docs/recovery.md).
   std::uint64_t bound_ps();
   /// The same for the jobs in the rings alone.
   std::uint64_t queued_bound_ps();
 
  private:
   /// `watched`: `done` looks at the hardware, and should now and then.
-  base::Status wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps, bool watched);
+  base::Status wait_until(const std::function<bool()>& done, std::uint64_t deadline_ps,
+                          bool watched);
   struct Engine {
     EngineId id;
     QueueDriver queue;
@@ -185,13 +193,16 @@ class Device {
     std::uint64_t out_since_ps = 0;
   };
 
-  Engine& engine(EngineId id) { return id == EngineId::kNpu ? npu_engine_ : id == EngineId::kDma ? dma_engine_ : dsp_engine_; }
+  Engine& engine(EngineId id) {
+    return id == EngineId::kNpu ? npu_engine_ : id == EngineId::kDma ? dma_engine_ : dsp_engine_;
+  }
   void pump();
   void service(Engine& engine);
   void service_ring(Engine& engine, std::uint32_t ring);
   void finish_jobs(Engine& engine, std::uint32_t ring);
   void check_signal(Job& job, const arch::TimelinePoint& signal);
-  void recover(Engine& engine, std::uint32_t ring, base::Error error, std::optional<std::uint32_t> tag);
+  void recover(Engine& engine, std::uint32_t ring, base::Error error,
+               std::optional<std::uint32_t> tag);
   void give_up(Engine& engine, std::uint32_t ring);
   void reset(Engine& engine);
   void drop(Engine& engine, std::uint32_t ring);
@@ -218,7 +229,7 @@ class Device {
   SyncDriver sync_;
   IommuDriver iommu_;
   Engine npu_engine_, dma_engine_, dsp_engine_;
-  std::vector<Engine*> engines_;  ///< those that the board has
+  std::vector<Engine*> engines_;                  ///< those that the board has
   std::vector<std::shared_ptr<HostWork>> works_;  ///< by priority, then age
   std::vector<std::weak_ptr<Context>> contexts_ = std::vector<std::weak_ptr<Context>>(arch::kRings);
   std::shared_ptr<Context> default_context_;

@@ -1,5 +1,5 @@
-// The device's other half: what an engine's fault says, the recovery steps, the watchdog, health, and how long all of
-// it takes at most (docs/recovery.md).
+// The device's other half: what an engine's fault says, the recovery steps, the watchdog, health,
+// and how long all of it takes at most (docs/recovery.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,19 +32,23 @@ base::Error Device::fault_error(const Engine& e, std::uint32_t ring, const RingF
     if (e.id == EngineId::kNpu) {
       const bool bus = static_cast<arch::NpuError>(cause) == arch::NpuError::kBus;
       what = fmt::format("NPU fault: {}; op tag {} {}, {} {:#x}",
-                         arch::npu_error_text(static_cast<arch::NpuError>(cause)), fault.info >> 8 & 0xFFFF,
-                         arch::opcode_name(static_cast<std::uint8_t>(fault.info)), bus ? "bus address" : "stream offset",
-                         fault.address);
+                         arch::npu_error_text(static_cast<arch::NpuError>(cause)),
+                         fault.info >> 8 & 0xFFFF,
+                         arch::opcode_name(static_cast<std::uint8_t>(fault.info)),
+                         bus ? "bus address" : "stream offset", fault.address);
     } else if (e.id == EngineId::kDsp) {
       const auto error = static_cast<arch::DspError>(cause);
-      what = fmt::format("DSP fault: {}; command {}", arch::dsp_error_text(error), fault.info >> 8 & 0xFFFF);
-      what += error == arch::DspError::kProgram
-                  ? fmt::format(", {} at word {}, detail {:#x}", arch::dsp_fault_text(static_cast<arch::DspFault>(fault.info & 0xFF)),
-                                fault.address >> 32, fault.address & 0xFFFFFFFF)
-                  : fmt::format(", address {:#x}", fault.address);
+      what = fmt::format("DSP fault: {}; command {}", arch::dsp_error_text(error),
+                         fault.info >> 8 & 0xFFFF);
+      what +=
+          error == arch::DspError::kProgram
+              ? fmt::format(", {} at word {}, detail {:#x}",
+                            arch::dsp_fault_text(static_cast<arch::DspFault>(fault.info & 0xFF)),
+                            fault.address >> 32, fault.address & 0xFFFFFFFF)
+              : fmt::format(", address {:#x}", fault.address);
     } else {
-      what = fmt::format("DMA fault: {}, address {:#x}", arch::dma_error_text(static_cast<arch::DmaError>(cause)),
-                         fault.address);
+      what = fmt::format("DMA fault: {}, address {:#x}",
+                         arch::dma_error_text(static_cast<arch::DmaError>(cause)), fault.address);
     }
   }
   if (options_.isolation)
@@ -52,10 +56,12 @@ base::Error Device::fault_error(const Engine& e, std::uint32_t ring, const RingF
       what += fmt::format("; the IOMMU refused context {} {} {:#x} ({})", refused->context,
                           refused->write ? "a write to" : "a read of", refused->address,
                           arch::iommu_initiator_text(refused->initiator));
-  return {ErrorKind::kHardwareFault, engine_name(e.id), std::move(what), "the outputs of this job are not valid"};
+  return {ErrorKind::kHardwareFault, engine_name(e.id), std::move(what),
+          "the outputs of this job are not valid"};
 }
 
-// --- Recovery ------------------------------------------------------------------------------------------------------
+// --- Recovery
+// -------------------------------------------------------------------------------------------------
 
 void Device::note(RecoveryStep step, const Engine& e, std::string what) {
   events_.push_back({port_.now_ps(), step, engine_name(e.id), std::move(what)});
@@ -67,7 +73,8 @@ void Device::count_copy_by_cpu(const std::string& why) {
 }
 
 // The ring has halted at its head entry.
-void Device::recover(Engine& e, std::uint32_t ring, base::Error error, std::optional<std::uint32_t> tag) {
+void Device::recover(Engine& e, std::uint32_t ring, base::Error error,
+                     std::optional<std::uint32_t> tag) {
   const std::shared_ptr<Job> job = e.jobs[ring].front();
   e.running = -1;
   if (job->abandoned) return give_up(e, ring);
@@ -93,13 +100,16 @@ void Device::recover(Engine& e, std::uint32_t ring, base::Error error, std::opti
 }
 
 void Device::count_given_up(Engine& e) {
-  if (options_.recovery.unhealthy_after == 0 || ++e.given_up < options_.recovery.unhealthy_after || e.out_of_service) return;
+  if (options_.recovery.unhealthy_after == 0 || ++e.given_up < options_.recovery.unhealthy_after ||
+      e.out_of_service)
+    return;
   e.out_of_service = true, e.out_since_ps = port_.now_ps();
   note(RecoveryStep::kGiveUp, e, "out of service");
 }
 
-// Every ring begins afresh with what is in it. A job of another ring that is running and has eaten its operands cannot:
-// it has failed, through no fault of its own, and its owner starts it from whole inputs.
+// Every ring begins afresh with what is in it. A job of another ring that is running and has eaten
+// its operands cannot: it has failed, through no fault of its own, and its owner starts it from
+// whole inputs.
 void Device::reset(Engine& e) {
   e.running = e.unstarted = -1;
   if (const int running = e.queue.running(); running >= 0) {
@@ -109,13 +119,15 @@ void Device::reset(Engine& e) {
       const std::shared_ptr<Job> job = e.jobs[ring].front();
       drop(e, ring);
       if (job->state == Job::State::kFailed)
-        job->error = Error{ErrorKind::kHardwareFault, engine_name(e.id), "the engine was reset for another job", ""};
+        job->error = Error{ErrorKind::kHardwareFault, engine_name(e.id),
+                           "the engine was reset for another job", ""};
     }
   }
   e.queue.reset();
 }
 
-// Its entry becomes one that does nothing, so that the ring goes on, and its timelines are left to its owner.
+// Its entry becomes one that does nothing, so that the ring goes on, and its timelines are left to
+// its owner.
 void Device::give_up(Engine& e, std::uint32_t ring) {
   const std::shared_ptr<Job> job = e.jobs[ring].front();
   job->state = Job::State::kFailed;
@@ -138,7 +150,8 @@ void Device::watch(Engine& e) {
     if (e.jobs[ring].empty()) continue;
     service_ring(e, ring);  // its interrupt may have been lost
     // Entries, but the ring does not know of them: so was the doorbell.
-    if (!e.jobs[ring].empty() && e.queue.state(ring) == arch::RingState::kIdle) e.queue.ring_doorbell(ring);
+    if (!e.jobs[ring].empty() && e.queue.state(ring) == arch::RingState::kIdle)
+      e.queue.ring_doorbell(ring);
   }
   const int running = e.queue.running();
   if (running < 0 || e.jobs[static_cast<std::size_t>(running)].empty()) {
@@ -160,10 +173,13 @@ void Device::watch(Engine& e) {
   if (!hangs && now - e.started_ps < job.limits.budget_ps) return;
   e.queue.abort(ring);
   finish_jobs(e, ring);
-  if (e.jobs[ring].empty() || e.jobs[ring].front().get() != &job) return;  // it ended by itself just now
+  if (e.jobs[ring].empty() || e.jobs[ring].front().get() != &job)
+    return;  // it ended by itself just now
   Error error{ErrorKind::kHardwareFault, engine_name(e.id),
-              hangs ? fmt::format("the job hangs: PROGRESS has stood at {} for {} us", progress, (now - e.moved_ps) / 1'000'000)
-                    : fmt::format("the job still moves after {} us, more than its budget", (now - e.started_ps) / 1'000'000),
+              hangs ? fmt::format("the job hangs: PROGRESS has stood at {} for {} us", progress,
+                                  (now - e.moved_ps) / 1'000'000)
+                    : fmt::format("the job still moves after {} us, more than its budget",
+                                  (now - e.started_ps) / 1'000'000),
               "the outputs of this job are not valid"};
   if (e.queue.state(ring) != arch::RingState::kHalted) {
     // Not even that: only a reset of the whole engine is left.
@@ -172,8 +188,8 @@ void Device::watch(Engine& e) {
   recover(e, ring, std::move(error), std::nullopt);
 }
 
-// Nothing runs. A job that waits for nothing and does not begin either is one whose entry never arrives: the fetch
-// hangs on the bus, or doorbells are not heard.
+// Nothing runs. A job that waits for nothing and does not begin either is one whose entry never
+// arrives: the fetch hangs on the bus, or doorbells are not heard.
 void Device::watch_idle(Engine& e) {
   const auto ready = [&](const auto& jobs) { return !jobs.empty() && may_run(*jobs.front()); };
   const auto found = std::ranges::find_if(e.jobs, ready);
@@ -190,16 +206,18 @@ void Device::watch_idle(Engine& e) {
     return;
   }
   if (port_.now_ps() - e.unstarted_since_ps < job.limits.progress_ps) return;
-  recover_unstarted(e, static_cast<std::uint32_t>(ring),
-                    {ErrorKind::kHardwareFault, engine_name(e.id),
-                     fmt::format("the queue has not begun with the job for {} us, and nothing else runs",
-                                 (port_.now_ps() - e.unstarted_since_ps) / 1'000'000),
-                     "the outputs of this job are not valid"});
+  recover_unstarted(
+      e, static_cast<std::uint32_t>(ring),
+      {ErrorKind::kHardwareFault, engine_name(e.id),
+       fmt::format("the queue has not begun with the job for {} us, and nothing else runs",
+                   (port_.now_ps() - e.unstarted_since_ps) / 1'000'000),
+       "the outputs of this job are not valid"});
 }
 
 bool Device::may_run(const Job& job) {
   return std::ranges::all_of(job.entry.wait, [&](const arch::TimelinePoint& p) {
-    return !p.used || sync_.value(p.timeline) >= p.value || sync_.failure(p.timeline) != arch::SyncFailure::kNone;
+    return !p.used || sync_.value(p.timeline) >= p.value ||
+           sync_.failure(p.timeline) != arch::SyncFailure::kNone;
   });
 }
 
@@ -207,8 +225,10 @@ bool Device::may_run(const Job& job) {
 void Device::recover_unstarted(Engine& e, std::uint32_t ring, base::Error error) {
   const std::shared_ptr<Job> job = e.jobs[ring].front();
   job->error = std::move(error);
-  const RecoveryStep step = job->abandoned ? RecoveryStep::kGiveUp : options_.recovery.step(++job->attempts);
-  if (!job->abandoned) note(step == RecoveryStep::kGiveUp ? step : RecoveryStep::kResetEngine, e, job->error->message);
+  const RecoveryStep step =
+      job->abandoned ? RecoveryStep::kGiveUp : options_.recovery.step(++job->attempts);
+  if (!job->abandoned)
+    note(step == RecoveryStep::kGiveUp ? step : RecoveryStep::kResetEngine, e, job->error->message);
   if (step == RecoveryStep::kGiveUp || !job->limits.restartable) drop(e, ring);
   if (step == RecoveryStep::kGiveUp && !job->abandoned) count_given_up(e);
   reset(e);
@@ -230,8 +250,9 @@ bool Device::healthy(EngineId id) {
   return true;
 }
 
-// At every moment the host works, an engine works, or a watchdog counts for one of the things in flight: none waits
-// for ever on another, so the sum of what each needs by itself holds for all, in whatever order they go.
+// At every moment the host works, an engine works, or a watchdog counts for one of the things in
+// flight: none waits for ever on another, so the sum of what each needs by itself holds for all, in
+// whatever order they go.
 std::uint64_t Device::bound_ps() {
   const RuntimeGuard guard(space_.lock);
   std::uint64_t sum = driver_bound_ps(options_);  // of the wait itself
@@ -242,7 +263,8 @@ std::uint64_t Device::bound_ps() {
       for (const auto& job : jobs)
         if (job->abandoned) sum += attempt_bound_ps(options_, job->limits);
   // A reset for one context's job lets another's begin afresh.
-  const auto contexts = std::ranges::count_if(contexts_, [](const auto& c) { return !c.expired(); });
+  const auto contexts =
+      std::ranges::count_if(contexts_, [](const auto& c) { return !c.expired(); });
   return contexts > 1 ? 2 * sum : sum;
 }
 

@@ -1,5 +1,5 @@
-// A fence: one point in the future that work can wait for, by the host and by the engines. It is pending, then
-// either reached or failed, once and for good. Copies are the same fence.
+// A fence: one point in the future that work can wait for, by the host and by the engines. It is
+// pending, then either reached or failed, once and for good. Copies are the same fence.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@ class Fence {
  public:
   /// Reached from the start.
   Fence() = default;
-  /// Pending. `timeline`: the sync unit's timeline that reaches `value` (docs/queues.md), so that engines can
-  /// wait for it without the host. `by_timeline`: for the host, too, it is over when the timeline says so; else
-  /// when the work that owns it says so, which has the caches to think of.
+  /// Pending. `timeline`: the sync unit's timeline that reaches `value` (docs/queues.md), so that
+  /// engines can wait for it without the host. `by_timeline`: for the host, too, it is over when
+  /// the timeline says so; else when the work that owns it says so, which has the caches to think
+  /// of.
   Fence(std::uint8_t timeline, std::uint64_t value, bool by_timeline)
       : shared_(std::make_shared<Shared>()) {
     shared_->timeline = timeline, shared_->value = value, shared_->by_timeline = by_timeline;

@@ -14,7 +14,8 @@ class ModelFrame final : public Session::Frame {
  public:
   /// `shared`: a frame whose arenas this one uses too. Device and model must outlive the frame.
   static base::Result<std::unique_ptr<ModelFrame>> make(Device& device, const LoadedModel& model,
-                                                        std::shared_ptr<Context> context, const ModelFrame* shared);
+                                                        std::shared_ptr<Context> context,
+                                                        const ModelFrame* shared);
   ~ModelFrame() override;
 
   Buffer& input(std::size_t index) override { return inputs_.at(index); }

@@ -11,21 +11,25 @@ namespace deputy::host_runtime {
 using base::Error;
 using base::ErrorKind;
 
-base::Status run_host_step(Device& device, const LoadedModel& model, const ModelMemory& memory, std::uint32_t index) {
+base::Status run_host_step(Device& device, const LoadedModel& model, const ModelMemory& memory,
+                           std::uint32_t index) {
   const arch::Step& step = model.executable.steps[index];
   const HostStep& work = model.host_steps[index];
   std::vector<arch::TensorView> inputs, outputs;
   std::vector<MemoryTouch> touches;
   const auto add = [&](std::uint32_t id, bool write) {
-    (write ? outputs : inputs).push_back(id == arch::kNoTensor ? arch::TensorView{} : memory.view(id));
+    (write ? outputs : inputs)
+        .push_back(id == arch::kNoTensor ? arch::TensorView{} : memory.view(id));
     if (id == arch::kNoTensor) return;
-    if (const MemoryTouch touch = memory.touch(id, write); touch.bytes != 0) touches.push_back(touch);
+    if (const MemoryTouch touch = memory.touch(id, write); touch.bytes != 0)
+      touches.push_back(touch);
   };
   for (const std::uint32_t id : step.inputs) add(id, false);
   for (const std::uint32_t id : step.outputs) add(id, true);
   Coherence& coherence = device.space().coherence;
   for (const MemoryTouch& t : touches)
-    t.write ? coherence.before_cpu_write(t.address, t.bytes) : coherence.before_cpu_read(t.address, t.bytes);
+    t.write ? coherence.before_cpu_write(t.address, t.bytes)
+            : coherence.before_cpu_read(t.address, t.bytes);
   if (device.port().functional())
     DEPUTY_TRY(run_host_op(work.kind, *work.attrs, inputs, outputs, model.executable.numerics));
   // The operator's memory traffic goes with its first kind of work.
@@ -45,12 +49,14 @@ Inference::Inference(Device& device, InferenceTask task) : device_(device), task
 
 bool Inference::quiet() const {
   const auto queued = [](const auto& job) { return job->state == Job::State::kQueued; };
-  return done() && !(job_ && queued(job_)) && !(next_job_ && queued(next_job_)) && !(withdrawn_ && queued(withdrawn_)) && std::ranges::none_of(left_behind_, queued);
+  return done() && !(job_ && queued(job_)) && !(next_job_ && queued(next_job_)) &&
+         !(withdrawn_ && queued(withdrawn_)) && std::ranges::none_of(left_behind_, queued);
 }
 
 bool Inference::advance() {
   if (device_.port().now_ps() >= task_.deadline_ps) {
-    fail({ErrorKind::kDeadline, "inference", "its deadline passed before it had ended", ""}, arch::SyncFailure::kDeadline);
+    fail({ErrorKind::kDeadline, "inference", "its deadline passed before it had ended", ""},
+         arch::SyncFailure::kDeadline);
     return true;
   }
   if (const Fence* failed = failed_fence(task_.waits)) {
@@ -81,7 +87,9 @@ bool Inference::advance_npu() {
     return true;
   }
   if (!device_.healthy(EngineId::kNpu)) {
-    fail(at_step({ErrorKind::kHardwareFault, "npu", "the engine is out of service, and there is no fallback", ""}, {}),
+    fail(at_step({ErrorKind::kHardwareFault, "npu",
+                  "the engine is out of service, and there is no fallback", ""},
+                 {}),
          arch::SyncFailure::kJobFailed);
     return true;
   }
@@ -95,8 +103,8 @@ bool Inference::advance_npu() {
 }
 
 // False: the ring is full.
-bool Inference::push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job, arch::QueueEntry entry,
-                         std::shared_ptr<Job>& into) {
+bool Inference::push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job,
+                         arch::QueueEntry entry, std::shared_ptr<Job>& into) {
   for (const auto* ranges : {&job.reads, &job.writes})
     for (const RegionRange& r : *ranges)
       device_.space().coherence.before_engine(task_.memory->address(r), r.end - r.begin);
@@ -114,9 +122,11 @@ bool Inference::push_next() {
   if (!npu && next.dsp_job >= task_.model->dsp_jobs.size()) return false;  // the CPU's
   const EngineId engine = npu ? EngineId::kNpu : EngineId::kDsp;
   if (!device_.healthy(engine)) return false;
-  if (npu && (attempts_[next.program] > 0 || std::ranges::find(record_.degraded, next.program) != record_.degraded.end()))
+  if (npu && (attempts_[next.program] > 0 ||
+              std::ranges::find(record_.degraded, next.program) != record_.degraded.end()))
     return false;
-  const LoadedProgram& job = npu ? task_.model->programs[next.program] : task_.model->dsp_jobs[next.dsp_job];
+  const LoadedProgram& job =
+      npu ? task_.model->programs[next.program] : task_.model->dsp_jobs[next.dsp_job];
   arch::QueueEntry entry = job_entry(step_ + 1, job.stream);
   entry.wait[0] = job_->entry.signal[0];
   return push_job(step_ + 1, engine, job, entry, next_job_);
@@ -142,7 +152,8 @@ arch::QueueEntry Inference::job_entry(std::uint32_t step, const SharedBuffer& st
   }
   // Each job has a value of its own, so that a failure upstream shows at the one that waited.
   const bool last = step + 1 == executable().steps.size();
-  entry.signal[0] = point(*task_.timeline, last ? task_.last_value : task_.last_value - kValues + ++jobs_);
+  entry.signal[0] =
+      point(*task_.timeline, last ? task_.last_value : task_.last_value - kValues + ++jobs_);
   return entry;
 }
 
@@ -155,7 +166,9 @@ bool Inference::advance_dsp() {
   if (given_up || !device_.healthy(EngineId::kDsp)) {
     if (!host_may_start()) return false;
     if (!policy.cpu_fallback) {
-      fail(at_step({ErrorKind::kHardwareFault, "dsp", "the engine is out of service, and the CPU may not do its work", ""}, {}),
+      fail(at_step({ErrorKind::kHardwareFault, "dsp",
+                    "the engine is out of service, and the CPU may not do its work", ""},
+                   {}),
            arch::SyncFailure::kJobFailed);
       return true;
     }
@@ -202,7 +215,8 @@ bool Inference::dsp_job_over() {
 void Inference::engine_wrote() {
   const arch::Step& step = executable().steps[step_];
   const bool npu = step.kind == arch::StepKind::kNpu;
-  for (const RegionRange& r : (npu ? task_.model->programs[step.program] : task_.model->dsp_jobs[step.dsp_job]).writes)
+  for (const RegionRange& r :
+       (npu ? task_.model->programs[step.program] : task_.model->dsp_jobs[step.dsp_job]).writes)
     device_.space().coherence.after_engine_write(task_.memory->address(r), r.end - r.begin);
 }
 
@@ -220,8 +234,10 @@ bool Inference::job_over() {
   }
   if (!again) record_.degraded.push_back(step.program);
   if (task_.model->programs[step.program].limits.restartable) return true;  // its inputs are intact
-  if (task_.can_restart) restart();
-  else fail(at_step(*job->error, job->fault_tag), arch::SyncFailure::kJobFailed);
+  if (task_.can_restart)
+    restart();
+  else
+    fail(at_step(*job->error, job->fault_tag), arch::SyncFailure::kJobFailed);
   return true;
 }
 
@@ -237,21 +253,23 @@ void Inference::run_on_cpu(std::uint32_t program) {
   step_start_ps_ = device_.port().now_ps();
   if (const base::Status status = task_.fallback(program); !status.ok())
     return fail(at_step(status.error(), {}), arch::SyncFailure::kJobFailed);
-  if (std::ranges::find(record_.degraded, program) == record_.degraded.end()) record_.degraded.push_back(program);
+  if (std::ranges::find(record_.degraded, program) == record_.degraded.end())
+    record_.degraded.push_back(program);
   engine_signalled_ = false;
   step_done();
 }
 
 void Inference::run_host(std::uint32_t step) {
   step_start_ps_ = device_.port().now_ps();
-  if (const base::Status status = run_host_step(device_, *task_.model, *task_.memory, step); !status.ok())
+  if (const base::Status status = run_host_step(device_, *task_.model, *task_.memory, step);
+      !status.ok())
     return fail(at_step(status.error(), {}), arch::SyncFailure::kJobFailed);
   engine_signalled_ = false;
   step_done();
 }
 
-// Before the end is signalled: an engine may have been waiting for it since before the CPU wrote an output, and reads
-// the memory as soon as it is told.
+// Before the end is signalled: an engine may have been waiting for it since before the CPU wrote an
+// output, and reads the memory as soon as it is told.
 void Inference::publish_outputs() {
   for (const Buffer& output : task_.outputs) output.before_engine();
 }
@@ -279,7 +297,9 @@ void Inference::complete() {
 }
 
 void Inference::cancel() {
-  if (!done()) fail({ErrorKind::kCancelled, "inference", "it was cancelled", ""}, arch::SyncFailure::kCancelled);
+  if (!done())
+    fail({ErrorKind::kCancelled, "inference", "it was cancelled", ""},
+         arch::SyncFailure::kCancelled);
 }
 
 void Inference::fail(Error error, arch::SyncFailure code) {
@@ -294,7 +314,8 @@ void Inference::fail(Error error, arch::SyncFailure code) {
     job_ = nullptr;
   }
   record_.end_ps = device_.port().now_ps();
-  if (step_ < executable().steps.size()) record_.steps.push_back({step_, step_start_ps_, record_.end_ps});
+  if (step_ < executable().steps.size())
+    record_.steps.push_back({step_, step_start_ps_, record_.end_ps});
   fence_.fail(std::move(error));
 }
 
@@ -308,7 +329,8 @@ Error Inference::at_step(Error error, std::optional<std::uint32_t> tag) const {
     const arch::SourceOp& source = executable().ops[*op];
     what += fmt::format("{}{} '{}'", host ? "" : ", ", executable().op_word(*op), source.name);
   }
-  error.where = fmt::format("step {} ({}){}{}", step_, what, error.where.empty() ? "" : ": ", error.where);
+  error.where =
+      fmt::format("step {} ({}){}{}", step_, what, error.where.empty() ? "" : ": ", error.where);
   return error;
 }
 

@@ -1,12 +1,12 @@
-// One inference in flight: a walk over the executable's steps that never waits. NPU steps go into the context's
-// ring; the host's steps run inside advance(), when the steps before them are done.
+// One inference in flight: a walk over the executable's steps that never waits. NPU steps go into
+// the context's ring; the host's steps run inside advance(), when the steps before them are done.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <algorithm>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,8 +25,8 @@ struct StepRecord {
 struct InferenceRecord {
   std::uint64_t start_ps = 0, end_ps = 0;  ///< first input copy to last output copy
   std::vector<StepRecord> steps;
-  std::uint64_t copied_bytes = 0;  ///< bytes the CPU copied in and out
-  std::uint32_t restarts = 0;      ///< times it began again from its inputs after a fault
+  std::uint64_t copied_bytes = 0;       ///< bytes the CPU copied in and out
+  std::uint32_t restarts = 0;           ///< times it began again from its inputs after a fault
   std::vector<std::uint32_t> degraded;  ///< programs that the CPU computed in the NPU's place
   std::vector<std::uint32_t> off_dsp;   ///< steps that the CPU did in the DSP's place
 };
@@ -37,11 +37,13 @@ struct InferenceTask {
   ModelMemory* memory = nullptr;
   std::shared_ptr<Context> context;
   std::optional<std::uint8_t> timeline;  ///< none: only the host can wait for the end
-  std::uint64_t last_value = 0;  ///< of the timeline at the end; kValues before it are for the steps
+  std::uint64_t last_value =
+      0;  ///< of the timeline at the end; kValues before it are for the steps
   std::vector<Fence> waits;
   std::uint64_t deadline_ps = ~std::uint64_t{0};
   std::vector<Buffer> inputs, outputs;
-  /// Puts the inputs back after a fault, when the programs may have overwritten them; empty: they are intact.
+  /// Puts the inputs back after a fault, when the programs may have overwritten them; empty: they
+  /// are intact.
   std::function<void()> restore_inputs;
   /// Can it begin again at all?
   bool can_restart = false;
@@ -66,9 +68,12 @@ class Inference final : public HostWork {
   bool done() const override { return !fence_.pending(); }
   std::uint32_t priority() const override { return task_.context->priority(); }
   std::uint64_t wake_ps() const override { return task_.deadline_ps; }
-  std::uint64_t bound_ps() const override { return inference_bound_ps(device_.options(), *task_.model); }
+  std::uint64_t bound_ps() const override {
+    return inference_bound_ps(device_.options(), *task_.model);
+  }
 
-  /// Timeline values that an inference takes: one a job, those that begin again included, and one for the end.
+  /// Timeline values that an inference takes: one a job, those that begin again included, and one
+  /// for the end.
   static constexpr std::uint64_t kValues = 1 << 20;
 
  private:
@@ -77,12 +82,14 @@ class Inference final : public HostWork {
   bool advance_npu();
   bool advance_dsp();
   bool dsp_job_over();
-  /// Takes the job at the current step, which is over: null when that settles it, the job when it is to be seen to.
+  /// Takes the job at the current step, which is over: null when that settles it, the job when it
+  /// is to be seen to.
   std::shared_ptr<Job> failed_job(const char* engine);
   arch::QueueEntry job_entry(std::uint32_t step, const SharedBuffer& stream);
-  bool push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job, arch::QueueEntry entry,
-                std::shared_ptr<Job>& into);
-  /// While the current step's job is on its way, hands the next step's to its engine, to wait there.
+  bool push_job(std::uint32_t step, EngineId engine, const LoadedProgram& job,
+                arch::QueueEntry entry, std::shared_ptr<Job>& into);
+  /// While the current step's job is on its way, hands the next step's to its engine, to wait
+  /// there.
   bool push_next();
   /// The next step's job must not run: the one before it failed.
   void withdraw_next();
@@ -105,7 +112,8 @@ class Inference final : public HostWork {
   std::uint64_t jobs_ = 0;
   std::uint64_t step_start_ps_ = 0;
   std::shared_ptr<Job> job_, next_job_;  ///< of the current step and, waiting for it, of the next
-  std::shared_ptr<Job> withdrawn_;       ///< until it has left its ring nothing is signalled that it waits for
+  std::shared_ptr<Job>
+      withdrawn_;  ///< until it has left its ring nothing is signalled that it waits for
   std::vector<std::shared_ptr<Job>> left_behind_;  ///< given up, but still in a ring
   std::vector<int> attempts_;                      ///< by program
   int dsp_attempts_ = 0;                           ///< at the current step
@@ -113,6 +121,7 @@ class Inference final : public HostWork {
 };
 
 /// Runs a host operator on its operands in `memory`, with cache maintenance and cost.
-base::Status run_host_step(Device& device, const LoadedModel& model, const ModelMemory& memory, std::uint32_t step);
+base::Status run_host_step(Device& device, const LoadedModel& model, const ModelMemory& memory,
+                           std::uint32_t step);
 
 }  // namespace deputy::host_runtime

@@ -24,7 +24,8 @@ struct Job {
   enum class State : std::uint8_t {
     kQueued,    ///< in the ring, waiting or running
     kFinished,  ///< and its signals have fired
-    kFailed,    ///< its signals have not fired and will not: whoever pushed it must see to its timelines
+    kFailed,    ///< its signals have not fired and will not: whoever pushed it must see to its
+                ///< timelines
     kUpstream,  ///< never ran, because a timeline it waited for failed; its signals failed
   };
   EngineId engine = EngineId::kNpu;
@@ -33,10 +34,10 @@ struct Job {
   arch::QueueEntry entry;
   JobLimits limits;
   State state = State::kQueued;
-  std::optional<base::Error> error;         ///< of the last attempt, when it failed
-  std::optional<std::uint32_t> fault_tag;   ///< the source operator that the engine blamed
-  int attempts = 0;                         ///< failed ones
-  bool abandoned = false;                   ///< nobody wants its result any more
+  std::optional<base::Error> error;        ///< of the last attempt, when it failed
+  std::optional<std::uint32_t> fault_tag;  ///< the source operator that the engine blamed
+  int attempts = 0;                        ///< failed ones
+  bool abandoned = false;                  ///< nobody wants its result any more
 };
 
 }  // namespace deputy::host_runtime

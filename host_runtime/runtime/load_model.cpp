@@ -23,7 +23,8 @@ constexpr std::uint64_t kDspBudgetPs = 1'000'000'000'000, kDspProgressPs = 10'00
 // A tensor's bytes in its region; empty without storage.
 RegionRange place(const arch::PlacedTensor& t) {
   if (t.placement == arch::Placement::kNone || t.desc.bytes() == 0) return {};
-  return {static_cast<int>(t.region), t.offset, t.offset + static_cast<std::uint64_t>(t.desc.bytes())};
+  return {static_cast<int>(t.region), t.offset,
+          t.offset + static_cast<std::uint64_t>(t.desc.bytes())};
 }
 bool overlap(const RegionRange& a, const RegionRange& b) {
   return a.region == b.region && a.begin < b.end && b.begin < a.end;
@@ -38,7 +39,10 @@ std::uint8_t* empty_bytes() {
 class Loader {
  public:
   Loader(Device& device, std::shared_ptr<Context> context, const std::string& name)
-      : device_(device), port_(device.port()), name_(name), model_(std::make_unique<LoadedModel>()) {
+      : device_(device),
+        port_(device.port()),
+        name_(name),
+        model_(std::make_unique<LoadedModel>()) {
     model_->context = std::move(context);
   }
 
@@ -53,8 +57,10 @@ class Loader {
     DEPUTY_TRY(load_fallbacks());
     for (const arch::Step& step : exe().steps) {
       model_->host_steps.emplace_back();
-      if (step.kind == arch::StepKind::kHost) DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
-      else note_restart(step);
+      if (step.kind == arch::StepKind::kHost)
+        DEPUTY_TRY(prepare_host(step, model_->host_steps.back()));
+      else
+        note_restart(step);
     }
     if (!exe().programs.empty()) {
       DEPUTY_TRY(device_.start());
@@ -100,7 +106,8 @@ class Loader {
   bool with_dsp() const { return device_.options().dsp && !exe().dsp_jobs.empty(); }
 
   base::Status allocate() {
-    DEPUTY_ASSIGN(model_->constants, device_.allocate(MemoryKind::kDram, exe().constants.size(), kBufferAlign));
+    DEPUTY_ASSIGN(model_->constants,
+                  device_.allocate(MemoryKind::kDram, exe().constants.size(), kBufferAlign));
     if (const SharedBuffer& constants = model_->constants; constants.bytes() != 0) {
       std::memcpy(constants.host(), exe().constants.data(), constants.bytes());
       port_.clean(constants.address(), constants.bytes());
@@ -112,7 +119,9 @@ class Loader {
       program.limits.budget_ps = footprints_[i].budget_ps;
       program.limits.progress_ps = footprints_[i].progress_ps;
       const auto besides_constants = [](std::vector<RegionRange> ranges) {
-        std::erase_if(ranges, [](const RegionRange& r) { return r.region == static_cast<int>(Region::kConstants); });
+        std::erase_if(ranges, [](const RegionRange& r) {
+          return r.region == static_cast<int>(Region::kConstants);
+        });
         return ranges;
       };
       program.reads = besides_constants(std::move(footprints_[i].reads));
@@ -150,7 +159,8 @@ class Loader {
     if (!device_.options().recovery.cpu_fallback) return {};
     for (std::size_t i = 0; i < exe().fallbacks.size(); ++i) {
       const std::string name = fmt::format("{}, fallback {}", name_, i);
-      DEPUTY_ASSIGN(model_->fallbacks.emplace_back(), Loader(device_, nullptr, name).run(exe().fallbacks[i]));
+      DEPUTY_ASSIGN(model_->fallbacks.emplace_back(),
+                    Loader(device_, nullptr, name).run(exe().fallbacks[i]));
     }
     return {};
   }
@@ -167,7 +177,8 @@ class Loader {
     const arch::SourceOp& op = exe().ops[step.source_op];
     out.kind = op.kind;
     out.attrs = &step.attrs;
-    const std::string where = fmt::format("{}, {} '{}'", name_, arch::op_word(op.kind, step.attrs), op.name);
+    const std::string where =
+        fmt::format("{}, {} '{}'", name_, arch::op_word(op.kind, step.attrs), op.name);
     // Operands as a kernel's check wants them: the data of constants only.
     std::vector<arch::TensorView> known, results;
     for (const std::uint32_t id : step.inputs) {
@@ -182,7 +193,8 @@ class Loader {
       results.push_back({&exe().tensors[id].desc, nullptr});
       for (const auto* others : {&step.inputs, &step.outputs})
         for (const std::uint32_t& other : *others)
-          if (other != arch::kNoTensor && &other != &id && overlap(place(exe().tensors[id]), place(exe().tensors[other])))
+          if (other != arch::kNoTensor && &other != &id &&
+              overlap(place(exe().tensors[id]), place(exe().tensors[other])))
             return Error{ErrorKind::kModel, where, "its outputs overlap its operands in memory",
                          "compile the model again"};
     }
@@ -213,12 +225,17 @@ class Loader {
 }  // namespace
 
 bool LoadedModel::arenas_shareable() const {
-  if (executable.steps.size() != 1 || executable.steps[0].kind != arch::StepKind::kNpu) return false;
-  const auto outside = [&](std::uint32_t id) { return executable.tensors[id].region > Region::kSlowArena; };
-  return std::ranges::all_of(executable.inputs, outside) && std::ranges::all_of(executable.outputs, outside);
+  if (executable.steps.size() != 1 || executable.steps[0].kind != arch::StepKind::kNpu)
+    return false;
+  const auto outside = [&](std::uint32_t id) {
+    return executable.tensors[id].region > Region::kSlowArena;
+  };
+  return std::ranges::all_of(executable.inputs, outside) &&
+         std::ranges::all_of(executable.outputs, outside);
 }
 
-base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& model, const ModelMemory* shared) {
+base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& model,
+                                            const ModelMemory* shared) {
   ModelMemory out;
   out.model_ = &model;
   const auto map = [&](const auto& b, Mapping& mapping) -> base::Status {
@@ -226,24 +243,31 @@ base::Result<ModelMemory> ModelMemory::make(Device& device, const LoadedModel& m
     DEPUTY_ASSIGN(mapping, Mapping::make(model.context->space(), b.address(), b.bytes(), true));
     return {};
   };
-  const auto memory = [](const SharedBuffer& b) { return SharedMemory{b.address(), b.bytes(), b.host()}; };
+  const auto memory = [](const SharedBuffer& b) {
+    return SharedMemory{b.address(), b.bytes(), b.host()};
+  };
   out.bind(Region::kConstants, memory(model.constants));
   for (const arch::ExternalRegion& region : model.executable.externals) {
     const bool sram = region.memory == arch::ExternalMemory::kSram;
     External& own = out.external_.emplace_back();
-    DEPUTY_ASSIGN(own.buffer, Buffer::make(device.space(), sram ? MemoryKind::kSram : MemoryKind::kDram, region.bytes,
-                                           std::max<std::uint64_t>(region.align, kBufferAlign)));
+    DEPUTY_ASSIGN(own.buffer,
+                  Buffer::make(device.space(), sram ? MemoryKind::kSram : MemoryKind::kDram,
+                               region.bytes, std::max<std::uint64_t>(region.align, kBufferAlign)));
     DEPUTY_TRY(map(own.buffer, own.mapping));
-    out.bind(arch::external_region(static_cast<int>(out.external_.size()) - 1), own.buffer.exported());
+    out.bind(arch::external_region(static_cast<int>(out.external_.size()) - 1),
+             own.buffer.exported());
   }
   if (shared) {
     for (const Region region : {Region::kFastArena, Region::kSlowArena})
       out.regions_[static_cast<std::size_t>(region)] = shared->region(region);
     return out;
   }
-  DEPUTY_ASSIGN(out.fast_, device.allocate(MemoryKind::kSram, model.executable.fast_arena_bytes, kBufferAlign));
-  DEPUTY_ASSIGN(out.slow_, device.allocate(MemoryKind::kDram, model.executable.slow_arena_bytes, kBufferAlign));
-  for (const SharedBuffer* arena : {&out.fast_, &out.slow_}) DEPUTY_TRY(map(*arena, out.mappings_.emplace_back()));
+  DEPUTY_ASSIGN(out.fast_, device.allocate(MemoryKind::kSram, model.executable.fast_arena_bytes,
+                                           kBufferAlign));
+  DEPUTY_ASSIGN(out.slow_, device.allocate(MemoryKind::kDram, model.executable.slow_arena_bytes,
+                                           kBufferAlign));
+  for (const SharedBuffer* arena : {&out.fast_, &out.slow_})
+    DEPUTY_TRY(map(*arena, out.mappings_.emplace_back()));
   out.bind(Region::kFastArena, memory(out.fast_));
   out.bind(Region::kSlowArena, memory(out.slow_));
   return out;
@@ -262,8 +286,10 @@ MemoryTouch ModelMemory::touch(std::uint32_t tensor, bool write) const {
   return {region(t.region).address + t.offset, static_cast<std::uint64_t>(t.desc.bytes()), write};
 }
 
-base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device, std::shared_ptr<Context> context,
-                                                      std::span<const std::uint8_t> file, const std::string& name) {
+base::Result<std::unique_ptr<LoadedModel>> load_model(Device& device,
+                                                      std::shared_ptr<Context> context,
+                                                      std::span<const std::uint8_t> file,
+                                                      const std::string& name) {
   return Loader(device, std::move(context), name).run(file);
 }
 

@@ -1,5 +1,5 @@
-// The runtime's lock, taken by every public call: several host threads may use one device. Calls inside calls take
-// it again; a wait lets it go.
+// The runtime's lock, taken by every public call: several host threads may use one device. Calls
+// inside calls take it again; a wait lets it go.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,8 @@ class RuntimeLock {
     owner_.reset();
     port_.unlock();
   }
-  /// Gives the lock up while its holder waits, however often it has taken it; resume() takes it as often again.
+  /// Gives the lock up while its holder waits, however often it has taken it; resume() takes it as
+  /// often again.
   int let_go() {
     const int depth = depth_;
     depth_ = 0;

@@ -32,8 +32,8 @@ ScratchpadState::ScratchpadState(const arch::NpuConfig& config)
     : state_(static_cast<std::size_t>(config.spm.bytes), kUnset),
       value_(static_cast<std::size_t>(config.spm.bytes)) {}
 
-std::string ScratchpadState::follow(const arch::Operation& op, std::span<const std::uint8_t> contents,
-                                    bool decode) {
+std::string ScratchpadState::follow(const arch::Operation& op,
+                                    std::span<const std::uint8_t> contents, bool decode) {
   const arch::AccessList accesses = arch::spm_accesses(op);
   for (const arch::SpmAccess& access : accesses) {
     if (access.write) continue;
@@ -44,7 +44,8 @@ std::string ScratchpadState::follow(const arch::Operation& op, std::span<const s
         unset = at + static_cast<std::uint64_t>(found - begin);
       return !unset;
     });
-    if (unset) return fmt::format("reads byte {} of the scratchpad, which nothing has written", *unset);
+    if (unset)
+      return fmt::format("reads byte {} of the scratchpad, which nothing has written", *unset);
   }
   if (const auto* conv = std::get_if<arch::Conv>(&op)) {
     const std::uint64_t sums = std::uint64_t{conv->ofm_h} * conv->ofm_w * conv->ofm_c;
@@ -59,10 +60,12 @@ std::string ScratchpadState::follow(const arch::Operation& op, std::span<const s
         std::memset(state_.data() + at, kSet, bytes);
         return true;
       });
-  if (const auto* load = std::get_if<arch::Load>(&op); load && decode) copy_constants(*load, contents);
+  if (const auto* load = std::get_if<arch::Load>(&op); load && decode)
+    copy_constants(*load, contents);
   if (const auto* out = std::get_if<arch::Store>(&op); out && decode) store(*out);
   if (const auto* load = std::get_if<arch::LoadWeights>(&op); load && decode) {
-    arch::interleave_planes(decoded_, static_cast<int>(load->planes), std::span(value_).subspan(load->spm_addr, load->bytes));
+    arch::interleave_planes(decoded_, static_cast<int>(load->planes),
+                            std::span(value_).subspan(load->spm_addr, load->bytes));
     std::memset(state_.data() + load->spm_addr, kConstant, load->bytes);
   }
   return {};
@@ -91,17 +94,23 @@ void ScratchpadState::store(const arch::Store& s) {
   const std::uint64_t begin = s.mem_offset, end = begin + s.mem_extent();
   auto it = copies_.lower_bound({s.region, begin});
   if (it != copies_.begin())
-    if (const auto before = std::prev(it); before->first.first == s.region && before->first.second + before->second.size() > begin)
+    if (const auto before = std::prev(it);
+        before->first.first == s.region && before->first.second + before->second.size() > begin)
       it = before;
-  while (it != copies_.end() && it->first.first == s.region && it->first.second < end) it = copies_.erase(it);
+  while (it != copies_.end() && it->first.first == s.region && it->first.second < end)
+    it = copies_.erase(it);
   const auto first = state_.begin() + s.spm_addr;
-  if (s.rows != 1 || s.planes != 1 || std::any_of(first, first + s.row_bytes, [](std::uint8_t state) { return state != kConstant; }))
+  if (s.rows != 1 || s.planes != 1 ||
+      std::any_of(first, first + s.row_bytes,
+                  [](std::uint8_t state) { return state != kConstant; }))
     return;
   const auto value = value_.begin() + s.spm_addr;
-  copies_.emplace(std::pair(std::uint32_t{s.region}, begin), std::vector<std::uint8_t>(value, value + s.row_bytes));
+  copies_.emplace(std::pair(std::uint32_t{s.region}, begin),
+                  std::vector<std::uint8_t>(value, value + s.row_bytes));
 }
 
-std::vector<std::uint8_t> ScratchpadState::copied(std::uint32_t region, std::uint64_t begin, std::uint64_t bytes) const {
+std::vector<std::uint8_t> ScratchpadState::copied(std::uint32_t region, std::uint64_t begin,
+                                                  std::uint64_t bytes) const {
   std::vector<std::uint8_t> out;
   auto it = copies_.upper_bound({region, begin});
   if (it == copies_.begin()) return {};
@@ -117,25 +126,30 @@ std::vector<std::uint8_t> ScratchpadState::copied(std::uint32_t region, std::uin
   return out;
 }
 
-std::string ScratchpadState::load_weights(const arch::LoadWeights& l, std::span<const std::uint8_t> contents) {
+std::string ScratchpadState::load_weights(const arch::LoadWeights& l,
+                                          std::span<const std::uint8_t> contents) {
   std::vector<std::uint8_t> copy;
   if (contents.empty()) {
     copy = copied(l.region, l.mem_offset, l.stream_bytes);
     if (copy.empty()) return "decodes a stream that is not constant";
   }
-  const std::span<const std::uint8_t> stream = contents.empty() ? copy : contents.subspan(l.mem_offset, l.stream_bytes);
+  const std::span<const std::uint8_t> stream =
+      contents.empty() ? copy : contents.subspan(l.mem_offset, l.stream_bytes);
   arch::CodeLengths code = arch::fixed_code();
   if (!l.fixed_code) {
     const auto first = state_.begin() + l.table_addr;
-    if (std::any_of(first, first + arch::kCodeTableBytes, [](std::uint8_t s) { return s != kConstant; }))
+    if (std::any_of(first, first + arch::kCodeTableBytes,
+                    [](std::uint8_t s) { return s != kConstant; }))
       return "decodes by a code table that is not constant";
-    code = arch::unpack_table(std::span(std::as_const(value_)).subspan(l.table_addr).first<arch::kCodeTableBytes>());
+    code = arch::unpack_table(
+        std::span(std::as_const(value_)).subspan(l.table_addr).first<arch::kCodeTableBytes>());
   }
   arch::WeightDecoder decoder;
   arch::CodeFault fault = decoder.set_code(code);
   decoded_.resize(l.bytes);
   if (fault == arch::CodeFault::kNone) fault = decoder.decode(stream, decoded_);
-  return fault == arch::CodeFault::kNone ? std::string() : std::string(arch::code_fault_text(fault));
+  return fault == arch::CodeFault::kNone ? std::string()
+                                         : std::string(arch::code_fault_text(fault));
 }
 
 }  // namespace deputy::host_runtime

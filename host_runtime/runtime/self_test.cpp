@@ -33,14 +33,16 @@ std::vector<std::uint32_t> npu_copy() {
   return words;
 }
 
-// The same by way of the DSP's data memory, with a program that does nothing. Region 1 to region 2; the program is at the
-// end of the list, which is region 0.
+// The same by way of the DSP's data memory, with a program that does nothing. Region 1 to region 2;
+// the program is at the end of the list, which is region 0.
 std::vector<std::uint32_t> dsp_copy() {
   std::vector<std::uint32_t> words;
   constexpr std::uint32_t kCommands = 4;
-  const auto command = [&](arch::DspCommandKind kind, std::uint8_t region, std::uint32_t offset, std::uint32_t bytes) {
+  const auto command = [&](arch::DspCommandKind kind, std::uint8_t region, std::uint32_t offset,
+                           std::uint32_t bytes) {
     arch::DspCommand c;
-    c.kind = static_cast<std::uint8_t>(kind), c.region = region, c.offset = offset, c.row_bytes = bytes;
+    c.kind = static_cast<std::uint8_t>(kind), c.region = region, c.offset = offset,
+    c.row_bytes = bytes;
     arch::pack(c, words);
   };
   command(arch::DspCommandKind::kProgram, 0, kCommands * arch::kDspCommandBytes, 4);
@@ -84,13 +86,18 @@ base::Status self_test(Device& device, EngineId engine) {
     d.src = from.address(), d.dst = to.address(), d.row_bytes = kBytes;
     arch::pack(d, words);
   }
-  DEPUTY_ASSIGN(Buffer commands, Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, kCacheLine));
-  DEPUTY_TRY(commands.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
+  DEPUTY_ASSIGN(Buffer commands,
+                Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, kCacheLine));
+  DEPUTY_TRY(
+      commands.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
   entry.address = commands.address();
-  if (engine == EngineId::kDsp) entry.region_base[0] = commands.address(), entry.region_bytes[0] = static_cast<std::uint32_t>(commands.bytes());
+  if (engine == EngineId::kDsp)
+    entry.region_base[0] = commands.address(),
+    entry.region_bytes[0] = static_cast<std::uint32_t>(commands.bytes());
   std::vector<Mapping> mapped;
   for (const Buffer* buffer : {&from, &to, &commands}) {
-    DEPUTY_ASSIGN(mapped.emplace_back(), Mapping::make(context->space(), buffer->address(), buffer->bytes(), true));
+    DEPUTY_ASSIGN(mapped.emplace_back(),
+                  Mapping::make(context->space(), buffer->address(), buffer->bytes(), true));
     buffer->before_engine();
   }
   DEPUTY_ASSIGN(const auto job, device.push(engine, *context, entry, self_test_limits()));
@@ -101,10 +108,13 @@ base::Status self_test(Device& device, EngineId engine) {
   DEPUTY_TRY(waited);
   to.after_engine_write();
   if (job->state != Job::State::kFinished)
-    return job->error ? *job->error : Error{ErrorKind::kHardwareFault, engine_name(engine), "the self-test did not run", ""};
+    return job->error ? *job->error
+                      : Error{ErrorKind::kHardwareFault, engine_name(engine),
+                              "the self-test did not run", ""};
   DEPUTY_ASSIGN(const auto copied, to.read());
   if (device.port().functional() && copied != pattern)
-    return Error{ErrorKind::kHardwareFault, engine_name(engine), "the self-test's bytes are wrong", ""};
+    return Error{ErrorKind::kHardwareFault, engine_name(engine), "the self-test's bytes are wrong",
+                 ""};
   return {};
 }
 

@@ -1,4 +1,5 @@
-// Does an engine that was out of service work again? A job of known result, through the engine's own queue.
+// Does an engine that was out of service work again? A job of known result, through the engine's
+// own queue.
 #pragma once
 
 #include "host_runtime/runtime/device.h"

@@ -1,5 +1,5 @@
-// A session in two halves: LoadedModel (load_model.h) holds what does not change between runs, a frame what one
-// inference at a time works in.
+// A session in two halves: LoadedModel (load_model.h) holds what does not change between runs, a
+// frame what one inference at a time works in.
 #include "host_runtime/runtime/session.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,8 @@ class LoadedSession final : public Session {
     for (auto& frame : frames_) frame->cancel();
     // The watchdog ends whatever hangs.
     (void)device_.wait_until(
-        [&] { return std::ranges::all_of(frames_, [](const auto& f) { return f->idle(); }); }, ~std::uint64_t{0});
+        [&] { return std::ranges::all_of(frames_, [](const auto& f) { return f->idle(); }); },
+        ~std::uint64_t{0});
   }
 
   base::Status make_frames(const SessionOptions& options) {
@@ -57,7 +58,8 @@ class LoadedSession final : public Session {
     if (device_.port().functional()) DEPUTY_TRY(check_inputs(inputs));
     const std::uint64_t start = device_.port().now_ps(), copied = device_.space().copied_bytes;
     ModelFrame& frame = *frames_[0];
-    for (std::size_t i = 0; i < executable().inputs.size(); ++i) DEPUTY_TRY(copy_in(frame.input(i), inputs, i));
+    for (std::size_t i = 0; i < executable().inputs.size(); ++i)
+      DEPUTY_TRY(copy_in(frame.input(i), inputs, i));
     DEPUTY_ASSIGN(const Fence fence, frame.submit({}));
     const base::Status status = device_.wait(fence, ~std::uint64_t{0});
     record_ = frame.record();
@@ -116,7 +118,8 @@ class LoadedSession final : public Session {
   }
 
   // Without values nobody has to give any, but the copy still costs.
-  base::Status copy_in(Buffer& to, std::span<const std::vector<std::uint8_t>> inputs, std::size_t i) {
+  base::Status copy_in(Buffer& to, std::span<const std::vector<std::uint8_t>> inputs,
+                       std::size_t i) {
     if (device_.port().functional()) return to.write(inputs[i]);
     return to.write(std::vector<std::uint8_t>(to.bytes()));
   }
@@ -136,7 +139,8 @@ base::Result<std::unique_ptr<Session>> Session::load(Device& device,
                                                      const std::string& name,
                                                      const SessionOptions& options) {
   if (options.frames < 1 || options.frames > 8)
-    return Error{ErrorKind::kConfig, name, fmt::format("{} frames in flight", options.frames), "use 1 to 8"};
+    return Error{ErrorKind::kConfig, name, fmt::format("{} frames in flight", options.frames),
+                 "use 1 to 8"};
   const RuntimeGuard guard(device.space().lock);
   DEPUTY_ASSIGN(auto model, load_model(device, options.context, file, name));
   auto session = std::make_unique<LoadedSession>(device, std::move(model));

@@ -1,5 +1,5 @@
-// A session: an executable loaded onto one SoC, ready to run. run() is synchronous; frames are how several
-// inferences are in flight at once.
+// A session: an executable loaded onto one SoC, ready to run. run() is synchronous; frames are how
+// several inferences are in flight at once.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct SessionOptions {
 };
 
 struct SubmitOptions {
-  std::vector<Fence> waits;                        ///< the inference begins when all are reached
+  std::vector<Fence> waits;                       ///< the inference begins when all are reached
   std::uint64_t deadline_ps = ~std::uint64_t{0};  ///< absolute; then its fence fails
 };
 
@@ -31,23 +31,25 @@ class Session {
   class Frame {
    public:
     virtual ~Frame() = default;
-    /// Where input and output `index` of the model are. Write inputs before submit(), read outputs after the fence.
+    /// Where input and output `index` of the model are. Write inputs before submit(), read outputs
+    /// after the fence.
     virtual Buffer& input(std::size_t index) = 0;
     virtual Buffer& output(std::size_t index) = 0;
-    /// Lets the inference work on the caller's memory, until the next call. kInput says what the tensor requires, or
-    /// that the executable keeps it in an arena (compile with external inputs and outputs).
+    /// Lets the inference work on the caller's memory, until the next call. kInput says what the
+    /// tensor requires, or that the executable keeps it in an arena (compile with external inputs
+    /// and outputs).
     virtual base::Status bind_input(std::size_t index, const Buffer& buffer) = 0;
     virtual base::Status bind_output(std::size_t index, const Buffer& buffer) = 0;
-    /// Starts an inference and returns at once. Nobody may touch inputs and outputs until the fence is over. kBusy
-    /// when the last one of this frame is not over.
+    /// Starts an inference and returns at once. Nobody may touch inputs and outputs until the fence
+    /// is over. kBusy when the last one of this frame is not over.
     virtual base::Result<Fence> submit(const SubmitOptions& options) = 0;
     /// Gives the inference up: its fence fails now. The frame can be submitted again when idle().
     virtual void cancel() = 0;
     /// No inference of this frame is anywhere any more.
     virtual bool idle() const = 0;
     virtual const InferenceRecord& record() const = 0;
-    /// The longest that the frame's inference takes with the SoC to itself, whatever fails (docs/recovery.md). Beside
-    /// others Device::bound_ps() counts.
+    /// The longest that the frame's inference takes with the SoC to itself, whatever fails
+    /// (docs/recovery.md). Beside others Device::bound_ps() counts.
     virtual std::uint64_t bound_ps() const = 0;
   };
 
@@ -68,8 +70,8 @@ class Session {
   virtual BufferRequirements input_requirements(std::size_t index) const = 0;
   virtual BufferRequirements output_requirements(std::size_t index) const = 0;
 
-  /// Runs one inference in frame 0. inputs[i] are the bytes of graph input i (kInput if a size is wrong;
-  /// ignored when the port is timing-only). Blocks; errors: kHardwareFault with the driver's
+  /// Runs one inference in frame 0. inputs[i] are the bytes of graph input i (kInput if a size is
+  /// wrong; ignored when the port is timing-only). Blocks; errors: kHardwareFault with the driver's
   /// account of the fault.
   virtual base::Status run(std::span<const std::vector<std::uint8_t>> inputs) = 0;
 

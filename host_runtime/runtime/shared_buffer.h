@@ -23,8 +23,8 @@ class SharedBuffer {
     if (port_) port_->free(memory_);
   }
 
-  /// `port` must outlive the buffer. No bytes: no memory, and address 0. `page`: the buffer has whole
-  /// pages of that many bytes to itself; 0: any place.
+  /// `port` must outlive the buffer. No bytes: no memory, and address 0. `page`: the buffer has
+  /// whole pages of that many bytes to itself; 0: any place.
   static base::Result<SharedBuffer> make(HwPort& port, MemoryKind kind, std::uint64_t bytes,
                                          std::uint64_t align, std::uint64_t page = 0) {
     SharedBuffer buffer;

@@ -36,7 +36,8 @@ class Verifier {
  public:
   Verifier(const ProgramLimits& limits, const std::string& where)
       : limits_(limits), where_(where), scratchpad_(limits.target) {
-    for (const auto& contents : limits.contents) contents_known_ = contents_known_ || !contents.empty();
+    for (const auto& contents : limits.contents)
+      contents_known_ = contents_known_ || !contents.empty();
   }
 
   base::Result<ProgramFootprint> run(std::span<const std::uint32_t> words) {
@@ -63,8 +64,9 @@ class Verifier {
         std::min(kBudgetFloorPs + kBudgetFactor * cycles_ * period_ps, kBudgetCeilingPs);
     const double progress_ps =
         std::min(kProgressFloorPs + kBudgetFactor * longest_ * period_ps, kBudgetCeilingPs);
-    const std::uint64_t gap_ps = arch::npu_progress_gap_ps(limits_.target, std::min(longest_compute_, kMostCycles),
-                                                           limits_.transaction_ps, limits_.clock_division);
+    const std::uint64_t gap_ps =
+        arch::npu_progress_gap_ps(limits_.target, std::min(longest_compute_, kMostCycles),
+                                  limits_.transaction_ps, limits_.clock_division);
     return ProgramFootprint{merged(std::move(reads_)), merged(std::move(writes_)),
                             static_cast<std::uint64_t>(budget_ps),
                             std::max(static_cast<std::uint64_t>(progress_ps), gap_ps)};
@@ -110,11 +112,13 @@ class Verifier {
 
   // What the engine would say, and what it could not know.
   std::string state(const arch::Operation& op) {
-    if (const arch::NpuError error = arch::check_instruction(op, limits_.target); error != arch::NpuError::kNone)
+    if (const arch::NpuError error = arch::check_instruction(op, limits_.target);
+        error != arch::NpuError::kNone)
       return std::string(arch::npu_error_text(error));
     std::span<const std::uint8_t> contents;
     if (const auto* load = std::get_if<arch::Load>(&op)) contents = limits_.contents[load->region];
-    if (const auto* load = std::get_if<arch::LoadWeights>(&op)) contents = limits_.contents[load->region];
+    if (const auto* load = std::get_if<arch::LoadWeights>(&op))
+      contents = limits_.contents[load->region];
     return scratchpad_.follow(op, contents, contents_known_);
   }
 
@@ -129,8 +133,7 @@ class Verifier {
   }
   std::string load_weights(const arch::LoadWeights& l) {
     std::uint64_t end = l.spm_addr + std::uint64_t{l.bytes};
-    if (!l.fixed_code)
-      end = std::max(end, l.table_addr + std::uint64_t{arch::kCodeTableBytes});
+    if (!l.fixed_code) end = std::max(end, l.table_addr + std::uint64_t{arch::kCodeTableBytes});
     if (const std::string problem = scratchpad(end); !problem.empty()) return problem;
     const arch::WeightDecoderConfig& decoder = limits_.target.wdec;
     cycles_ += decoder.setup_cycles + static_cast<double>(l.bytes) / decoder.bytes_per_cycle;
@@ -165,7 +168,7 @@ class Verifier {
   std::size_t offset_ = 0;
   std::array<std::uint64_t, 4> issued_{};
   std::vector<RegionRange> reads_, writes_;
-  double cycles_ = 0, longest_ = 0;  ///< of all instructions, of one
+  double cycles_ = 0, longest_ = 0;    ///< of all instructions, of one
   std::uint64_t longest_compute_ = 0;  ///< cycles of the formula
 };
 

@@ -36,7 +36,8 @@ using Bytes = std::array<ByteSet, arch::kRegionCount>;
 
 class Checker {
  public:
-  Checker(const arch::Executable& e, std::span<const ProgramFootprint> footprints, const std::string& where)
+  Checker(const arch::Executable& e, std::span<const ProgramFootprint> footprints,
+          const std::string& where)
       : e_(e), footprints_(footprints), where_(where) {
     written_[static_cast<std::size_t>(arch::Region::kConstants)].add(0, e.constants.size());
   }
@@ -52,12 +53,14 @@ class Checker {
         for (const std::uint32_t id : step.outputs) add(written_, id);
         continue;
       }
-      // What a program stores, whether or not its step names it: a part of a tensor is named by the whole.
+      // What a program stores, whether or not its step names it: a part of a tensor is named by the
+      // whole.
       for (const RegionRange& r : footprints_[step.program].writes)
         written_[static_cast<std::size_t>(r.region)].add(r.begin, r.end);
     }
     for (const std::uint32_t id : e_.outputs)
-      if (!has(written_, id)) return bad(fmt::format("nothing writes tensor {}, a graph output", id));
+      if (!has(written_, id))
+        return bad(fmt::format("nothing writes tensor {}, a graph output", id));
     return {};
   }
 
@@ -65,15 +68,19 @@ class Checker {
   base::Error bad(std::string what) const {
     return {base::ErrorKind::kModel, where_, std::move(what), "compile the model again"};
   }
-  bool stored(std::uint32_t id) const { return e_.tensors[id].placement == arch::Placement::kRegion; }
+  bool stored(std::uint32_t id) const {
+    return e_.tensors[id].placement == arch::Placement::kRegion;
+  }
   std::uint64_t end(std::uint32_t id) const {
     return e_.tensors[id].offset + static_cast<std::uint64_t>(e_.tensors[id].desc.bytes());
   }
   void add(Bytes& bytes, std::uint32_t id) const {
-    if (stored(id)) bytes[static_cast<std::size_t>(e_.tensors[id].region)].add(e_.tensors[id].offset, end(id));
+    if (stored(id))
+      bytes[static_cast<std::size_t>(e_.tensors[id].region)].add(e_.tensors[id].offset, end(id));
   }
   bool has(const Bytes& bytes, std::uint32_t id) const {
-    return !stored(id) || bytes[static_cast<std::size_t>(e_.tensors[id].region)].has(e_.tensors[id].offset, end(id));
+    return !stored(id) || bytes[static_cast<std::size_t>(e_.tensors[id].region)].has(
+                              e_.tensors[id].offset, end(id));
   }
 
   const arch::Executable& e_;
@@ -84,8 +91,8 @@ class Checker {
 
 }  // namespace
 
-base::Status verify_steps(const arch::Executable& executable, std::span<const ProgramFootprint> footprints,
-                          const std::string& where) {
+base::Status verify_steps(const arch::Executable& executable,
+                          std::span<const ProgramFootprint> footprints, const std::string& where) {
   return Checker(executable, footprints, where).run();
 }
 

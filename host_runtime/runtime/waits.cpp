@@ -6,7 +6,9 @@
 
 namespace deputy::host_runtime {
 
-arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value) { return {1, timeline, value}; }
+arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value) {
+  return {1, timeline, value};
+}
 
 std::vector<Fence> set_waits(std::span<const Fence> fences, arch::QueueEntry& entry) {
   std::vector<Fence> rest;
@@ -33,7 +35,8 @@ bool over_for_host(Device& device, std::span<Fence> fences) {
 
 base::Error upstream_error(const Fence& fence) {
   base::Error error = fence.error();
-  error.message = "what it waited for failed: " + (error.where.empty() ? "" : error.where + ": ") + error.message;
+  error.message = "what it waited for failed: " + (error.where.empty() ? "" : error.where + ": ") +
+                  error.message;
   error.where.clear();
   return error;
 }

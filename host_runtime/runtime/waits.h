@@ -12,7 +12,8 @@ namespace deputy::host_runtime {
 
 class Device;
 
-/// Fences that are over take no place. Answers those that found none: the host must wait for them first.
+/// Fences that are over take no place. Answers those that found none: the host must wait for them
+/// first.
 std::vector<Fence> set_waits(std::span<const Fence> fences, arch::QueueEntry& entry);
 /// The first failed one, or nullptr.
 const Fence* failed_fence(std::span<const Fence> fences);

@@ -1,5 +1,6 @@
-// Faults that an NPU can be made with (silicon.defect), as errata sheets describe them: one kind of instruction gives
-// wrong bytes or all of them take too long, everything else is right. For developing probes and drivers against hardware that is known to be bad.
+// Faults that an NPU can be made with (silicon.defect), as errata sheets describe them: one kind of
+// instruction gives wrong bytes or all of them take too long, everything else is right. For
+// developing probes and drivers against hardware that is known to be bad.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,13 @@
 
 namespace deputy::npu_model {
 
-enum class Defect : std::uint8_t { kNone, kDepthwiseStride2, kConvDilation, kMaxPoolWide, kSlowCompute };
+enum class Defect : std::uint8_t {
+  kNone,
+  kDepthwiseStride2,
+  kConvDilation,
+  kMaxPoolWide,
+  kSlowCompute
+};
 
 struct DefectInfo {
   Defect defect;

@@ -61,8 +61,9 @@ std::span<std::uint8_t> Executor::spm() {
 arch::CodeFault Executor::load_weights(const arch::LoadWeights& op,
                                        std::span<const std::uint8_t> stream) {
   const arch::CodeLengths code =
-      op.fixed_code ? arch::fixed_code()
-                    : arch::unpack_table(spm().subspan(op.table_addr).first<arch::kCodeTableBytes>());
+      op.fixed_code
+          ? arch::fixed_code()
+          : arch::unpack_table(spm().subspan(op.table_addr).first<arch::kCodeTableBytes>());
   if (const arch::CodeFault fault = state_->decoder.set_code(code); fault != arch::CodeFault::kNone)
     return fault;
   const auto out = spm().subspan(op.spm_addr, op.bytes);

@@ -35,7 +35,8 @@ class Executor : public ComputePath {
   Executor& operator=(const Executor&) = delete;
 
   std::span<std::uint8_t> spm() override;
-  arch::CodeFault load_weights(const arch::LoadWeights& op, std::span<const std::uint8_t> stream) override;
+  arch::CodeFault load_weights(const arch::LoadWeights& op,
+                               std::span<const std::uint8_t> stream) override;
   std::optional<std::uint64_t> execute(const arch::Operation& op) override;
   void reset() override;
 

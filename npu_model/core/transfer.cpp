@@ -23,9 +23,7 @@ void for_each_piece(const arch::Transfer& t, const ChunkWalker::Chunk& chunk, F&
 
 }  // namespace
 
-uint64_t memory_extent(const arch::Transfer& t) {
-  return t.mem_offset + t.mem_extent();
-}
+uint64_t memory_extent(const arch::Transfer& t) { return t.mem_offset + t.mem_extent(); }
 
 arch::Transfer stream_of(const arch::LoadWeights& load) {
   arch::Transfer t;
@@ -65,9 +63,8 @@ ChunkWalker::Chunk ChunkWalker::next() {
   Chunk chunk;
   chunk.address =
       base_ + row / rows_ * t_.mem_plane_stride + row % rows_ * t_.mem_row_stride + column;
-  chunk.bytes =
-      std::min({chunk_bytes_ - chunk.address % chunk_bytes_, row_bytes_ - column,
-                kBusBoundary - chunk.address % kBusBoundary});
+  chunk.bytes = std::min({chunk_bytes_ - chunk.address % chunk_bytes_, row_bytes_ - column,
+                          kBusBoundary - chunk.address % kBusBoundary});
   chunk.position = position_;
   position_ += chunk.bytes;
   return chunk;

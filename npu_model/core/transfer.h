@@ -23,7 +23,8 @@ std::optional<arch::Transfer> memory_side(const arch::Operation& op);
 inline constexpr std::uint64_t kBusBoundary = 4096;
 
 /// Splits a transfer into transactions: contiguous in memory, none across a multiple of chunk_bytes
-/// (so that a memory that moves whole bursts moves none twice) or a bus boundary. Rows (and planes) that follow each other without a gap in memory merge first.
+/// (so that a memory that moves whole bursts moves none twice) or a bus boundary. Rows (and planes)
+/// that follow each other without a gap in memory merge first.
 class ChunkWalker {
  public:
   ChunkWalker(const arch::Transfer& transfer, std::uint64_t region_base, std::uint64_t chunk_bytes);

@@ -1,5 +1,5 @@
-// The NPU's compute path and weight decoder as RTL (rtl/), translated to C++ by Verilator: the same work as core/executor.h,
-// and the cycles that the RTL took for it. Plain C++, no SystemC.
+// The NPU's compute path and weight decoder as RTL (rtl/), translated to C++ by Verilator: the same
+// work as core/executor.h, and the cycles that the RTL took for it. Plain C++, no SystemC.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class RtlCore : public ComputePath {
   virtual std::uint64_t cycles() const = 0;
 };
 
-/// What a build without the RTL, or the RTL's shapes, do not let `config` be; empty when it can be made.
+/// What a build without the RTL, or the RTL's shapes, do not let `config` be; empty when it can be
+/// made.
 std::string rtl_refusal(const arch::NpuConfig& config);
 
 /// CHECKs that rtl_refusal has nothing to say.

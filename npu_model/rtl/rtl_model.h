@@ -34,14 +34,16 @@ class RtlModel : public RtlCore {
     return {reinterpret_cast<std::int32_t*>(&kept[0]), sizeof kept / 4};
   }
 
-  arch::CodeFault load_weights(const arch::LoadWeights& op, std::span<const std::uint8_t> stream) override {
+  arch::CodeFault load_weights(const arch::LoadWeights& op,
+                               std::span<const std::uint8_t> stream) override {
     return decoder_.decode(op, stream, spm()).fault;
   }
 
   std::optional<std::uint64_t> execute(const arch::Operation& op) override {
     std::visit(
         [&]<class T>(const T& o) {
-          DEPUTY_CHECK(T::kQueue == arch::Queue::kCompute, "only compute instructions can be executed");
+          DEPUTY_CHECK(T::kQueue == arch::Queue::kCompute,
+                       "only compute instructions can be executed");
           top_.opcode = static_cast<std::uint8_t>(T::kOpcode);
           arch::flatten(o, std::span(words_));
         },

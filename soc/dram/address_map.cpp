@@ -5,7 +5,8 @@
 namespace deputy::soc::dram {
 namespace {
 
-constexpr const char* kNames[] = {"row_bank_column_group", "row_bank_column", "row_column_bank", "bank_row_column", "row_xor_bank_column"};
+constexpr const char* kNames[] = {"row_bank_column_group", "row_bank_column", "row_column_bank",
+                                  "bank_row_column", "row_xor_bank_column"};
 
 int bits(std::uint64_t n) { return std::bit_width(n) - 1; }
 
@@ -30,20 +31,25 @@ AddressMap::AddressMap(const Spec& spec, const std::string& mapping, std::uint64
     at += width;
   };
   int column_shift = 0;
-  if (mapping == "row_bank_column_group") {  // bursts alternate between the groups: tCCD_S instead of tCCD_L
-    put(group_shift_, group), put(column_shift, column), put(bank_shift_, bank), put(rank_shift_, rank);
+  if (mapping ==
+      "row_bank_column_group") {  // bursts alternate between the groups: tCCD_S instead of tCCD_L
+    put(group_shift_, group), put(column_shift, column), put(bank_shift_, bank),
+        put(rank_shift_, rank);
   } else if (mapping == "row_column_bank") {
-    put(group_shift_, group), put(bank_shift_, bank), put(rank_shift_, rank), put(column_shift, column);
+    put(group_shift_, group), put(bank_shift_, bank), put(rank_shift_, rank),
+        put(column_shift, column);
   } else if (mapping == "bank_row_column") {
     put(column_shift, column);
-    const std::uint64_t per_bank = bytes / static_cast<std::uint64_t>(spec.row_bytes) / static_cast<std::uint64_t>(spec.banks * spec.ranks);
+    const std::uint64_t per_bank = bytes / static_cast<std::uint64_t>(spec.row_bytes) /
+                                   static_cast<std::uint64_t>(spec.banks * spec.ranks);
     const int row = std::bit_width(per_bank > 0 ? per_bank - 1 : 0);
     put(row_shift_, row);
     row_mask_ = (std::uint64_t{1} << row) - 1;
     put(group_shift_, group), put(bank_shift_, bank), put(rank_shift_, rank);
     return;
   } else {
-    put(column_shift, column), put(group_shift_, group), put(bank_shift_, bank), put(rank_shift_, rank);
+    put(column_shift, column), put(group_shift_, group), put(bank_shift_, bank),
+        put(rank_shift_, rank);
     exclusive_or_ = mapping == "row_xor_bank_column";
   }
   row_shift_ = at;

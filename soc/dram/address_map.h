@@ -9,7 +9,8 @@
 
 namespace deputy::soc::dram {
 
-/// A bank of the channel: rank * banks + bank; its group is its lowest bits. The column does not matter to timing.
+/// A bank of the channel: rank * banks + bank; its group is its lowest bits. The column does not
+/// matter to timing.
 struct Place {
   std::int32_t bank = 0;
   std::int64_t row = 0;
@@ -28,8 +29,10 @@ class AddressMap {
     std::uint64_t bank = index >> bank_shift_ & bank_mask_;
     const std::uint64_t rank = index >> rank_shift_ & rank_mask_;
     const std::uint64_t row = index >> row_shift_ & row_mask_;
-    if (exclusive_or_) bank ^= row & bank_mask_;  // Zhang et al., MICRO-33: rows that collide in a bank are spread
-    return {static_cast<std::int32_t>((rank * (bank_mask_ + 1) + bank) * (group_mask_ + 1) + group), static_cast<std::int64_t>(row)};
+    if (exclusive_or_)
+      bank ^= row & bank_mask_;  // Zhang et al., MICRO-33: rows that collide in a bank are spread
+    return {static_cast<std::int32_t>((rank * (bank_mask_ + 1) + bank) * (group_mask_ + 1) + group),
+            static_cast<std::int64_t>(row)};
   }
 
  private:

@@ -22,7 +22,8 @@ enum class Command : std::uint8_t {
   kSelfRefreshExit,
 };
 
-/// `bank` counts within the rank; -1 where the command is the rank's. `row` of activates, reads and writes.
+/// `bank` counts within the rank; -1 where the command is the rank's. `row` of activates, reads and
+/// writes.
 struct TraceEntry {
   Ck at = 0;
   Command command = Command::kActivate;

@@ -11,8 +11,12 @@ Controller::Controller(const Spec& spec, const ControllerConfig& config, std::ui
     : spec_(spec),
       config_(config),
       map_(spec, config.mapping, bytes),
-      page_(config.page_policy == "closed" ? Page::kClosed : config.page_policy == "timeout" ? Page::kTimeout : Page::kOpen),
-      refresh_(config.refresh == "none" ? Refresh::kNone : config.refresh == "per_bank" ? Refresh::kBank : Refresh::kAll),
+      page_(config.page_policy == "closed"    ? Page::kClosed
+            : config.page_policy == "timeout" ? Page::kTimeout
+                                              : Page::kOpen),
+      refresh_(config.refresh == "none"       ? Refresh::kNone
+               : config.refresh == "per_bank" ? Refresh::kBank
+                                              : Refresh::kAll),
       groups_(spec.bank_groups),
       banks_(spec.banks),
       burst_shift_(std::countr_zero(static_cast<std::uint32_t>(spec.burst_bytes()))),
@@ -21,12 +25,16 @@ Controller::Controller(const Spec& spec, const ControllerConfig& config, std::ui
       rank_(static_cast<std::size_t>(spec.ranks)) {
   DEPUTY_CHECK(check(spec, config).ok(), "a DRAM device that nobody checked");
   if (refresh_ == Refresh::kAll) interval_ = spec.trefi, postponed_ = config.postpone * interval_;
-  if (refresh_ == Refresh::kBank) interval_ = spec.trefi_pb, postponed_ = config.postpone * interval_ * banks_;
+  if (refresh_ == Refresh::kBank)
+    interval_ = spec.trefi_pb, postponed_ = config.postpone * interval_ * banks_;
   for (std::size_t r = 0; r < rank_.size(); ++r)  // staggered: never all ranks at once
-    rank_[r].due = refresh_ == Refresh::kNone ? kNever / 2 : interval_ + interval_ * static_cast<Ck>(r) / spec.ranks;
+    rank_[r].due = refresh_ == Refresh::kNone
+                       ? kNever / 2
+                       : interval_ + interval_ * static_cast<Ck>(r) / spec.ranks;
 }
 
-Controller::Ticket Controller::submit(std::uint64_t offset, std::uint32_t bytes, bool write, std::uint64_t arrival_ps) {
+Controller::Ticket Controller::submit(std::uint64_t offset, std::uint32_t bytes, bool write,
+                                      std::uint64_t arrival_ps) {
   const auto tck = static_cast<std::uint64_t>(spec_.tck_ps);
   const Ck arrival = static_cast<Ck>((arrival_ps + tck - 1) / tck);
   const Ticket ticket = first_ticket_ + requests_.size();
@@ -36,12 +44,15 @@ Controller::Ticket Controller::submit(std::uint64_t offset, std::uint32_t bytes,
   for (std::uint64_t i = offset >> burst_shift_; i <= last; ++i) {
     const Place place = map_.place(i);
     std::size_t at = begin;
-    while (at < incoming_.size() && (incoming_[at].bank != place.bank || incoming_[at].row != place.row)) ++at;
+    while (at < incoming_.size() &&
+           (incoming_[at].bank != place.bank || incoming_[at].row != place.row))
+      ++at;
     if (at < incoming_.size()) {
       ++incoming_[at].bursts;
     } else {
       const std::int32_t rank = place.bank / banks_;
-      incoming_.push_back({ticket, arrival, place.row, place.bank, rank, rank * groups_ + place.bank % groups_, 1, 0, write, false, false});
+      incoming_.push_back({ticket, arrival, place.row, place.bank, rank,
+                           rank * groups_ + place.bank % groups_, 1, 0, write, false, false});
     }
     ++request.left;
   }
@@ -59,7 +70,8 @@ Controller::Served Controller::finish(Ticket ticket) {
   while (!decided(ticket)) DEPUTY_CHECK(step(kNever), "a request that waits for nothing");
   Request& request = requests_[ticket - first_ticket_];
   const auto tck = static_cast<std::uint64_t>(spec_.tck_ps);
-  const Served out{static_cast<std::uint64_t>(request.first) * tck, static_cast<std::uint64_t>(request.end) * tck};
+  const Served out{static_cast<std::uint64_t>(request.first) * tck,
+                   static_cast<std::uint64_t>(request.end) * tck};
   request.forgotten = true;
   while (!requests_.empty() && requests_.front().forgotten) requests_.pop_front(), ++first_ticket_;
   return out;
@@ -67,7 +79,8 @@ Controller::Served Controller::finish(Ticket ticket) {
 
 std::uint64_t Controller::accepts_at_ps() {
   if (waiting_bursts_ < config_.window) return 0;
-  while (waiting_bursts_ >= config_.window) DEPUTY_CHECK(step(kNever), "requests that wait for nothing");
+  while (waiting_bursts_ >= config_.window)
+    DEPUTY_CHECK(step(kNever), "requests that wait for nothing");
   return static_cast<std::uint64_t>(now_) * static_cast<std::uint64_t>(spec_.tck_ps);
 }
 
@@ -103,7 +116,8 @@ void Controller::admit() {
 
 Ck Controller::activate_at(std::int32_t rank, std::int32_t group) const {
   const Rank& r = rank_[static_cast<std::size_t>(rank)];
-  return std::max({r.ready, r.activate + spec_.trrd_s, group_[static_cast<std::size_t>(group)].activate + spec_.trrd_l,
+  return std::max({r.ready, r.activate + spec_.trrd_s,
+                   group_[static_cast<std::size_t>(group)].activate + spec_.trrd_l,
                    r.activates[r.activated % 4] + spec_.tfaw});
 }
 
@@ -117,7 +131,8 @@ Ck Controller::column_at(const Entry& e, const Bank& b, const Rank& r) const {
     return std::max(at, bus_free_ + gap - spec_.wl);
   }
   const Ck written = spec_.wl + spec_.burst_ck;
-  at = std::max({at, r.read + spec_.tccd_s, g.read + spec_.tccd_l, r.write + written + spec_.twtr_s, g.write + written + spec_.twtr_l});
+  at = std::max({at, r.read + spec_.tccd_s, g.read + spec_.tccd_l, r.write + written + spec_.twtr_s,
+                 g.write + written + spec_.twtr_l});
   return std::max(at, bus_free_ + gap - spec_.rl);
 }
 
@@ -138,7 +153,8 @@ Controller::Choice Controller::choose() const {
     if (refresh_ == Refresh::kAll && refresh_forced(r) && r.power < Power::kActiveDown) continue;
     if (r.power >= Power::kActiveDown) {
       const bool self = r.power == Power::kSelfRefresh;
-      better(r.down + (self ? spec_.tsr : spec_.tcke), e, self ? Command::kSelfRefreshExit : Command::kPowerDownExit);
+      better(r.down + (self ? spec_.tsr : spec_.tcke), e,
+             self ? Command::kSelfRefreshExit : Command::kPowerDownExit);
       continue;
     }
     const Bank& b = bank_[static_cast<std::size_t>(e.bank)];
@@ -149,7 +165,8 @@ Controller::Choice Controller::choose() const {
       if (b.row < 0)
         better(std::max(b.activate_ready, activate_at(e.rank, e.group)), e, Command::kActivate);
       else if (b.wanted == 0 || starved)
-        better(std::max({b.precharge_ready, r.ready, r.precharge + spec_.tppd}), e, Command::kPrecharge);
+        better(std::max({b.precharge_ready, r.ready, r.precharge + spec_.tppd}), e,
+               Command::kPrecharge);
     }
     if (starved) break;
   }
@@ -157,12 +174,15 @@ Controller::Choice Controller::choose() const {
   return best;
 }
 
-// What is not done for a request: refresh, closing rows, sleeping. Goes behind the requests at the same clock.
+// What is not done for a request: refresh, closing rows, sleeping. Goes behind the requests at the
+// same clock.
 void Controller::keep_house(std::int32_t rank, Choice& best) const {
   const Rank& r = rank_[static_cast<std::size_t>(rank)];
   const bool down = r.power >= Power::kActiveDown;
-  if (refresh_ == Refresh::kAll && !down && (r.queued == 0 || refresh_forced(r))) refresh_all(rank, refresh_forced(r), best);
-  if (refresh_ == Refresh::kBank && !down && (r.queued == 0 || now_ >= r.due)) refresh_one(rank, best);
+  if (refresh_ == Refresh::kAll && !down && (r.queued == 0 || refresh_forced(r)))
+    refresh_all(rank, refresh_forced(r), best);
+  if (refresh_ == Refresh::kBank && !down && (r.queued == 0 || now_ >= r.due))
+    refresh_one(rank, best);
   if (page_ != Page::kOpen && !down && r.open > 0)
     for (std::int32_t bank = rank * banks_; bank < (rank + 1) * banks_; ++bank) {
       const Bank& b = bank_[static_cast<std::size_t>(bank)];
@@ -183,10 +203,12 @@ void Controller::refresh_all(std::int32_t rank, bool forced, Choice& best) const
     if (b.row >= 0) at = std::max(at, b.precharge_ready);
   }
   at = std::max(at, r.open > 0 ? r.precharge + spec_.tppd : r.refresh_ready);
-  if (at < best.at) best = {at, r.open > 0 ? Command::kPrechargeAll : Command::kRefreshAll, rank, -1, -1};
+  if (at < best.at)
+    best = {at, r.open > 0 ? Command::kPrechargeAll : Command::kRefreshAll, rank, -1, -1};
 }
 
-// A bank that nothing waits for, in rounds that take every bank once; the first of the round when it is too late to choose.
+// A bank that nothing waits for, in rounds that take every bank once; the first of the round when
+// it is too late to choose.
 void Controller::refresh_one(std::int32_t rank, Choice& best) const {
   const Rank& r = rank_[static_cast<std::size_t>(rank)];
   const bool forced = refresh_forced(r);
@@ -200,9 +222,11 @@ void Controller::refresh_one(std::int32_t rank, Choice& best) const {
     const Bank& b = bank_[static_cast<std::size_t>(bank)];
     const bool open = b.row >= 0;
     const Ck ready = open ? std::max(b.precharge_ready, r.precharge + spec_.tppd)
-                          : std::max({b.activate_ready, r.refresh_ready, activate_at(rank, rank * groups_ + k % groups_)});
+                          : std::max({b.activate_ready, r.refresh_ready,
+                                      activate_at(rank, rank * groups_ + k % groups_)});
     const Ck at = std::max({r.due, r.ready, ready, command_free_});
-    if (at < best.at || (forced && best.bank == bank)) best = {at, open ? Command::kPrecharge : Command::kRefreshBank, rank, bank, -1};
+    if (at < best.at || (forced && best.bank == bank))
+      best = {at, open ? Command::kPrecharge : Command::kRefreshBank, rank, bank, -1};
     return;
   }
 }
@@ -219,7 +243,8 @@ void Controller::sleep(std::int32_t rank, Choice& best) const {
   const Ck settled = std::max({r.quiet, r.ready, command_free_});
   if (config_.power_down > 0) {
     const Ck at = std::max(settled, r.idle + config_.power_down);
-    if (at < self && at < r.due && at < best.at) best = {at, Command::kPowerDown, rank, -1, -1};  // a refresh that is owed comes first
+    if (at < self && at < r.due && at < best.at)
+      best = {at, Command::kPowerDown, rank, -1, -1};  // a refresh that is owed comes first
   }
   if (self >= kNever) return;
   Ck at = std::max(settled, self);
@@ -228,7 +253,8 @@ void Controller::sleep(std::int32_t rank, Choice& best) const {
     at = std::max(at, r.open > 0 ? (b.row >= 0 ? b.precharge_ready : 0) : b.activate_ready);
   }
   if (r.open > 0) at = std::max(at, r.precharge + spec_.tppd);
-  if (at < best.at) best = {at, r.open > 0 ? Command::kPrechargeAll : Command::kSelfRefresh, rank, -1, -1};
+  if (at < best.at)
+    best = {at, r.open > 0 ? Command::kPrechargeAll : Command::kSelfRefresh, rank, -1, -1};
 }
 
 }  // namespace deputy::soc::dram

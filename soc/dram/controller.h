@@ -1,12 +1,14 @@
 // A DRAM controller and the bank state of its devices, plain C++: requests in, command times out.
 //
-// The next command is always the one of the window that can be issued first; of several at the same clock a column
-// command, then the oldest (first ready, first come first served, Rixner et al., ISCA 2000). A row is not closed while a
-// burst of the window wants it. A burst that was overtaken `overtakes` times goes next. Commands are decided in the order
-// of their times, each from what has arrived by then; no event per clock exists, only a loop over commands.
+// The next command is always the one of the window that can be issued first; of several at the same
+// clock a column command, then the oldest (first ready, first come first served, Rixner et al.,
+// ISCA 2000). A row is not closed while a burst of the window wants it. A burst that was overtaken
+// `overtakes` times goes next. Commands are decided in the order of their times, each from what has
+// arrived by then; no event per clock exists, only a loop over commands.
 //
-// Constraints and their names are JEDEC's; what the standards count from the edges of differential clocks, WCK or DQS is
-// rounded to clocks in the device's rows (spec.h). Not modelled: training, temperature, data bus inversion, masked writes.
+// Constraints and their names are JEDEC's; what the standards count from the edges of differential
+// clocks, WCK or DQS is rounded to clocks in the device's rows (spec.h). Not modelled: training,
+// temperature, data bus inversion, masked writes.
 #pragma once
 
 #include <array>
@@ -21,11 +23,18 @@
 
 namespace deputy::soc::dram {
 
-enum class Power : std::uint8_t { kActive, kPrecharged, kActiveDown, kPrechargedDown, kSelfRefresh };
+enum class Power : std::uint8_t {
+  kActive,
+  kPrecharged,
+  kActiveDown,
+  kPrechargedDown,
+  kSelfRefresh
+};
 inline constexpr int kPowerStates = 5;
 
 struct Counters {
-  std::uint64_t hits = 0, misses = 0, conflicts = 0;  ///< bursts: row open, bank closed, another row open
+  std::uint64_t hits = 0, misses = 0,
+                conflicts = 0;  ///< bursts: row open, bank closed, another row open
   std::uint64_t activates = 0, reads = 0, writes = 0, refreshes = 0, bank_refreshes = 0;
   std::uint64_t turnarounds = 0, overtaken = 0, power_downs = 0, self_refreshes = 0;
   std::array<Ck, kPowerStates> state{};  ///< clocks in each state, all ranks together
@@ -43,7 +52,8 @@ class Controller {
   /// check(spec, config) must hold. `bytes`: of memory.
   Controller(const Spec& spec, const ControllerConfig& config, std::uint64_t bytes);
 
-  /// A request that arrives at `arrival_ps`; arrivals must not decrease, nor lie before advance()'s.
+  /// A request that arrives at `arrival_ps`; arrivals must not decrease, nor lie before
+  /// advance()'s.
   Ticket submit(std::uint64_t offset, std::uint32_t bytes, bool write, std::uint64_t arrival_ps);
 
   /// Decides every command that falls before `now_ps`: nothing that arrives later can change those.
@@ -78,22 +88,23 @@ class Controller {
   };
   struct Rank {
     Power power = Power::kPrecharged;
-    Ck since = 0, down = 0;           ///< in that state; of its last power-down or self-refresh
-    Ck ready = 0;                     ///< out of power-down
-    Ck quiet = 0;                     ///< data moved and written, refresh over
-    Ck idle = 0;                      ///< end of the last data
+    Ck since = 0, down = 0;  ///< in that state; of its last power-down or self-refresh
+    Ck ready = 0;            ///< out of power-down
+    Ck quiet = 0;            ///< data moved and written, refresh over
+    Ck idle = 0;             ///< end of the last data
     std::array<Ck, 4> activates{kLongAgo, kLongAgo, kLongAgo, kLongAgo};
     std::uint64_t activated = 0;
     Ck activate = kLongAgo, read = kLongAgo, write = kLongAgo, precharge = kLongAgo;
-    Ck due = 0, refresh_ready = 0;    ///< the next refresh: on time; not before
-    std::uint64_t refreshed = 0;      ///< banks of this round of per-bank refreshes
+    Ck due = 0, refresh_ready = 0;  ///< the next refresh: on time; not before
+    std::uint64_t refreshed = 0;    ///< banks of this round of per-bank refreshes
     std::int32_t open = 0, queued = 0;
   };
   struct Entry {  ///< bursts of one request to one row
     Ticket ticket;
     Ck arrival;
     std::int64_t row;
-    std::int32_t bank, rank, group, bursts, overtaken;  ///< bank and group count through the channel
+    std::int32_t bank, rank, group, bursts,
+        overtaken;  ///< bank and group count through the channel
     bool write, opened, conflict;
   };
   struct Request {
@@ -117,7 +128,9 @@ class Controller {
   void refresh_all(std::int32_t rank, bool forced, Choice& best) const;
   void refresh_one(std::int32_t rank, Choice& best) const;
   void sleep(std::int32_t rank, Choice& best) const;
-  Ck deadline(const Rank& r) const { return config_.refresh == "none" ? kNever : r.due + postponed_; }
+  Ck deadline(const Rank& r) const {
+    return config_.refresh == "none" ? kNever : r.due + postponed_;
+  }
   bool refresh_forced(const Rank& r) const { return now_ >= r.due + postponed_; }
 
   void issue(const Choice& c);
@@ -125,7 +138,9 @@ class Controller {
   void activated(const Choice& c);
   void close_row(std::int32_t bank, Ck at, Ck recovery);
   void enter(Rank& rank, Power power, Ck at);
-  void settle(Rank& rank, Ck at) { enter(rank, rank.open > 0 ? Power::kActive : Power::kPrecharged, at); }
+  void settle(Rank& rank, Ck at) {
+    enter(rank, rank.open > 0 ? Power::kActive : Power::kPrecharged, at);
+  }
 
   Spec spec_;
   ControllerConfig config_;

@@ -24,7 +24,8 @@ void Controller::close_row(std::int32_t bank, Ck at, Ck recovery) {
 void Controller::activated(const Choice& c) {
   const std::int32_t group = c.rank * groups_ + c.bank % groups_;
   Rank& r = rank_[static_cast<std::size_t>(c.rank)];
-  r.activate = group_[static_cast<std::size_t>(group)].activate = r.activates[r.activated++ % 4] = c.at;
+  r.activate = group_[static_cast<std::size_t>(group)].activate = r.activates[r.activated++ % 4] =
+      c.at;
 }
 
 void Controller::column(const Choice& c) {
@@ -66,13 +67,18 @@ void Controller::issue(const Choice& c) {
   Rank& r = rank_[static_cast<std::size_t>(c.rank)];
   const std::int32_t first = c.rank * banks_;
   if (trace_) {
-    const bool of_rank = c.command == Command::kPrechargeAll || c.command == Command::kRefreshAll || c.command >= Command::kPowerDown;
-    const bool has_row = c.command == Command::kActivate || c.command == Command::kRead || c.command == Command::kWrite;
-    trace_->push_back({c.at, c.command, c.rank, of_rank ? -1 : c.bank - first, has_row ? queue_[static_cast<std::size_t>(c.entry)].row : -1});
+    const bool of_rank = c.command == Command::kPrechargeAll || c.command == Command::kRefreshAll ||
+                         c.command >= Command::kPowerDown;
+    const bool has_row = c.command == Command::kActivate || c.command == Command::kRead ||
+                         c.command == Command::kWrite;
+    trace_->push_back({c.at, c.command, c.rank, of_rank ? -1 : c.bank - first,
+                       has_row ? queue_[static_cast<std::size_t>(c.entry)].row : -1});
   }
   switch (c.command) {
     case Command::kRead:
-    case Command::kWrite: column(c); break;
+    case Command::kWrite:
+      column(c);
+      break;
     case Command::kActivate: {
       Entry& e = queue_[static_cast<std::size_t>(c.entry)];
       Bank& b = bank_[static_cast<std::size_t>(c.bank)];
@@ -105,7 +111,8 @@ void Controller::issue(const Choice& c) {
       settle(r, c.at);
       break;
     case Command::kRefreshAll:
-      for (std::int32_t bank = first; bank < first + banks_; ++bank) bank_[static_cast<std::size_t>(bank)].activate_ready = c.at + spec_.trfc;
+      for (std::int32_t bank = first; bank < first + banks_; ++bank)
+        bank_[static_cast<std::size_t>(bank)].activate_ready = c.at + spec_.trfc;
       r.refresh_ready = c.at + spec_.trfc;
       r.quiet = std::max(r.quiet, r.refresh_ready);
       r.due += interval_;
@@ -139,7 +146,8 @@ void Controller::issue(const Choice& c) {
       settle(r, c.at);
       r.ready = c.at + spec_.txsr;
       r.refreshed = 0;
-      if (refresh_ != Refresh::kNone) r.due = c.at;  // the standards ask for one more refresh after it
+      if (refresh_ != Refresh::kNone)
+        r.due = c.at;  // the standards ask for one more refresh after it
       break;
   }
 }

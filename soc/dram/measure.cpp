@@ -18,9 +18,10 @@ struct Request {
   bool write = false;
 };
 
-// Runs requests, a window of them in flight: one leaves when there is room in the controller and the one `in_flight` places
-// before it has completed. Returns the end of the last data.
-std::uint64_t run(Controller& controller, std::uint64_t requests, std::size_t in_flight, const std::function<Request(std::uint64_t)>& next) {
+// Runs requests, a window of them in flight: one leaves when there is room in the controller and
+// the one `in_flight` places before it has completed. Returns the end of the last data.
+std::uint64_t run(Controller& controller, std::uint64_t requests, std::size_t in_flight,
+                  const std::function<Request(std::uint64_t)>& next) {
   std::deque<Controller::Ticket> flying;
   std::uint64_t now = 0, end = 0;
   for (std::uint64_t i = 0; i < requests; ++i) {
@@ -37,24 +38,30 @@ std::uint64_t run(Controller& controller, std::uint64_t requests, std::size_t in
   return end;
 }
 
-// a[i] = b[i] + c[i]: two reads to a write, in three places of different banks, as buffers of different tensors mostly are.
+// a[i] = b[i] + c[i]: two reads to a write, in three places of different banks, as buffers of
+// different tensors mostly are.
 Request triad(const Spec& spec, std::uint64_t i, std::uint32_t bytes, std::uint64_t memory) {
   const std::uint64_t place = i % 3 * (memory / 4 + 2 * static_cast<std::uint64_t>(spec.row_bytes));
   return {(place + i / 3 * bytes) % (memory - bytes), bytes, i % 3 == 2};
 }
 
-double share(const Spec& spec, const ControllerConfig& config, std::uint64_t requests, std::uint32_t bytes, std::size_t in_flight,
+double share(const Spec& spec, const ControllerConfig& config, std::uint64_t requests,
+             std::uint32_t bytes, std::size_t in_flight,
              const std::function<Request(std::uint64_t)>& next) {
   Controller controller(spec, config, kBytes);
   const std::uint64_t end = run(controller, requests, in_flight, next);
-  return 100.0 * static_cast<double>(requests * bytes) * 1e6 / (static_cast<double>(end) * spec.peak_mb_per_s());
+  return 100.0 * static_cast<double>(requests * bytes) * 1e6 /
+         (static_cast<double>(end) * spec.peak_mb_per_s());
 }
 
 double stream(const Spec& spec, const ControllerConfig& config) {
-  return share(spec, config, 20000, 512, 16, [](std::uint64_t i) { return Request{512 * i % kBytes, 512}; });
+  return share(spec, config, 20000, 512, 16, [](std::uint64_t i) {
+    return Request{512 * i % kBytes, 512};
+  });
 }
 double mixed(const Spec& spec, const ControllerConfig& config) {
-  return share(spec, config, 24000, 64, 64, [&](std::uint64_t i) { return triad(spec, i, 64, kBytes); });
+  return share(spec, config, 24000, 64, 64,
+               [&](std::uint64_t i) { return triad(spec, i, 64, kBytes); });
 }
 double random(const Spec& spec, const ControllerConfig& config) {
   const auto burst = static_cast<std::uint32_t>(spec.burst_bytes());
@@ -65,18 +72,25 @@ double random(const Spec& spec, const ControllerConfig& config) {
   });
 }
 
-// One read of a burst at a time, long after the one before and before any refresh: closed, a hit, a row conflict.
+// One read of a burst at a time, long after the one before and before any refresh: closed, a hit, a
+// row conflict.
 double idle(const Spec& spec, const ControllerConfig& config, int which) {
   constexpr std::uint64_t kPause = 500'000;
   Controller controller(spec, config, kBytes);
   const AddressMap map(spec, config.mapping, kBytes);
   const auto burst = static_cast<std::uint32_t>(spec.burst_bytes());
   std::uint64_t other = 1;
-  while (map.place(other).bank != map.place(0).bank || map.place(other).row == map.place(0).row) ++other;
+  while (map.place(other).bank != map.place(0).bank || map.place(other).row == map.place(0).row)
+    ++other;
   double out = 0;
   for (std::uint64_t i = 0; i <= static_cast<std::uint64_t>(which); ++i) {
-    const std::uint64_t at = i * kPause / static_cast<std::uint64_t>(spec.tck_ps) * static_cast<std::uint64_t>(spec.tck_ps);
-    out = static_cast<double>(controller.finish(controller.submit(i == 2 ? other * burst : 0, burst, false, at)).end_ps - at) * 1e-3;
+    const std::uint64_t at = i * kPause / static_cast<std::uint64_t>(spec.tck_ps) *
+                             static_cast<std::uint64_t>(spec.tck_ps);
+    out = static_cast<double>(
+              controller.finish(controller.submit(i == 2 ? other * burst : 0, burst, false, at))
+                  .end_ps -
+              at) *
+          1e-3;
   }
   return out;
 }
@@ -88,7 +102,9 @@ double pj_per_bit(const Spec& spec, const ControllerConfig& config, bool write) 
   return spent(spec, controller.counters()).commands_nj * 1e3 / (kRequests * kEach * 8);
 }
 
-double state_mw(const Spec& spec, Power power) { return energy_of(spec).state_mw[static_cast<std::size_t>(power)]; }
+double state_mw(const Spec& spec, Power power) {
+  return energy_of(spec).state_mw[static_cast<std::size_t>(power)];
+}
 
 struct Row {
   const char* quantity;
@@ -101,13 +117,20 @@ const Row kRows[] = {
     {"read_stream", stream},
     {"mixed_stream", mixed},
     {"random_bursts", random},
-    {"read_pj_per_bit", [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, false); }},
-    {"write_pj_per_bit", [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, true); }},
-    {"activate_nj", [](const Spec& s, const ControllerConfig&) { return energy_of(s).activate_pj * 1e-3; }},
-    {"active_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kActive); }},
-    {"precharged_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrecharged); }},
-    {"precharged_down_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrechargedDown); }},
-    {"self_refresh_mw", [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kSelfRefresh); }},
+    {"read_pj_per_bit",
+     [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, false); }},
+    {"write_pj_per_bit",
+     [](const Spec& s, const ControllerConfig& c) { return pj_per_bit(s, c, true); }},
+    {"activate_nj",
+     [](const Spec& s, const ControllerConfig&) { return energy_of(s).activate_pj * 1e-3; }},
+    {"active_mw",
+     [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kActive); }},
+    {"precharged_mw",
+     [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrecharged); }},
+    {"precharged_down_mw",
+     [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kPrechargedDown); }},
+    {"self_refresh_mw",
+     [](const Spec& s, const ControllerConfig&) { return state_mw(s, Power::kSelfRefresh); }},
 };
 
 }  // namespace
@@ -117,7 +140,8 @@ double sustained_mb_per_s(const Spec& spec, const ControllerConfig& config, std:
   ControllerConfig steady = config;
   steady.postpone = 0;  // so short a run could put most of its refreshes off
   Controller controller(spec, steady, bytes);
-  const std::uint64_t end = run(controller, kRequests, 8, [&](std::uint64_t i) { return triad(spec, i, 512, bytes); });
+  const std::uint64_t end =
+      run(controller, kRequests, 8, [&](std::uint64_t i) { return triad(spec, i, 512, bytes); });
   return static_cast<double>(kRequests * 512) * 1e6 / static_cast<double>(end);
 }
 
@@ -125,22 +149,29 @@ double idle_latency_ns(const Spec& s) { return (s.trcd + s.rl + s.burst_ck) * s.
 
 std::uint64_t longest_ps(const Spec& s, const ControllerConfig& c, std::uint64_t bursts) {
   const auto n = [](std::int64_t v) { return static_cast<double>(v); };
-  // A burst that closes a row written to, opens its own behind four others and turns the bus around.
-  const double each = n(s.tras + s.wl + s.twr + s.trpab + s.trcd + s.tfaw + s.trrd_l) + n(std::max(s.rl, s.wl)) +
-                      n(s.burst_ck + s.twtr_l + s.trtw_gap + s.trtrs + s.tccd_l + s.trtp + s.tppd + 8 * s.command_ck);
+  // A burst that closes a row written to, opens its own behind four others and turns the bus
+  // around.
+  const double each = n(s.tras + s.wl + s.twr + s.trpab + s.trcd + s.tfaw + s.trrd_l) +
+                      n(std::max(s.rl, s.wl)) +
+                      n(s.burst_ck + s.twtr_l + s.trtw_gap + s.trtrs + s.tccd_l + s.trtp + s.tppd +
+                        8 * s.command_ck);
   const double closing = n(s.tras + s.wl + s.burst_ck + s.twr + s.trpab);
   const bool per_bank = c.refresh == "per_bank", none = c.refresh == "none";
   const double refresh = n(per_bank ? s.trfc_pb : s.trfc) + closing;
   const double interval = n(per_bank ? s.trefi_pb : s.trefi);
   const double owed = n(c.postpone) * (per_bank ? n(s.banks) : 1) + 2;
   const double asleep = n(s.txp + s.tcke + s.txsr + s.tsr);
-  // While the bursts are served, refreshes come due at their rate, of each rank; each closes rows that have to be opened again.
+  // While the bursts are served, refreshes come due at their rate, of each rank; each closes rows
+  // that have to be opened again.
   const double share = none ? 0 : std::min(0.9, n(s.ranks) * (refresh + n(s.trcd)) / interval);
-  const double clocks = (static_cast<double>(bursts) * each + (none ? 0 : n(s.ranks) * owed * refresh) + asleep) / (1 - share);
+  const double clocks =
+      (static_cast<double>(bursts) * each + (none ? 0 : n(s.ranks) * owed * refresh) + asleep) /
+      (1 - share);
   return static_cast<std::uint64_t>(clocks * s.tck_ps) + 1;
 }
 
-std::optional<double> measure(const Spec& spec, const ControllerConfig& config, const std::string& quantity) {
+std::optional<double> measure(const Spec& spec, const ControllerConfig& config,
+                              const std::string& quantity) {
   for (const Row& row : kRows)
     if (quantity == row.quantity) return row.measure(spec, config);
   return std::nullopt;

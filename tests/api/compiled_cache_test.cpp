@@ -1,12 +1,13 @@
-// The compiled cache: what names an entry, and what becomes of entries that are damaged, raced for or too many.
+// The compiled cache: what names an entry, and what becomes of entries that are damaged, raced for
+// or too many.
 #include "api/compiled_cache.h"
 
-#include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -51,7 +52,9 @@ delegate::Graph graph() {
 
 void change(bool& v) { v = !v; }
 void change(std::string& v) { v += "x"; }
-void change(std::vector<delegate::PlacementRule>& v) { v.push_back({"ADD", delegate::Target::kCpu, false}); }
+void change(std::vector<delegate::PlacementRule>& v) {
+  v.push_back({"ADD", delegate::Target::kCpu, false});
+}
 template <class T>
 void change(T& v) {
   if constexpr (std::is_enum_v<T>)
@@ -65,7 +68,9 @@ Bytes read(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 void write(const std::string& path, const Bytes& bytes) {
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
 }
 std::string only_entry(const std::string& folder) {
   std::string out;
@@ -75,14 +80,17 @@ std::string only_entry(const std::string& folder) {
 Digest key_of(int n) { return sha256(std::to_string(n)); }
 void used_at(const CompiledCache& cache, int key, int second) {
   const timespec times[2] = {{second, 0}, {second, 0}};
-  REQUIRE(utimensat(AT_FDCWD, (cache.folder() + "/" + hex(key_of(key)) + ".dce").c_str(), times, 0) == 0);
+  REQUIRE(utimensat(AT_FDCWD, (cache.folder() + "/" + hex(key_of(key)) + ".dce").c_str(), times,
+                    0) == 0);
 }
 
 }  // namespace
 
 TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
-  CHECK(hex(sha256(std::string_view("abc"))) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(hex(sha256(std::string_view(""))) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(hex(sha256(std::string_view("abc"))) ==
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(hex(sha256(std::string_view(""))) ==
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
 TEST_CASE("every part of the key changes it, each compile option by itself") {
@@ -105,7 +113,8 @@ TEST_CASE("every part of the key changes it, each compile option by itself") {
   p = parts(), p.device.hardware = {{1, 10}}, differs(p, "hardware");
   p = parts(), p.device.firmware = {{1, 10}}, differs(p, "firmware");
   p = parts(), p.device.driver = {{1, 10}}, differs(p, "driver");
-  // Through the same reflection that writes the key: as many options as it has leaves, one at a time.
+  // Through the same reflection that writes the key: as many options as it has leaves, one at a
+  // time.
   std::size_t options = 0;
   visit_options(p.options, [&](const std::string&, auto&) { ++options; });
   CHECK(options > 40);
@@ -204,7 +213,8 @@ TEST_CASE("a damaged entry is compiled again, which is said and mends it") {
 TEST_CASE("a folder that cannot be written compiles and says so") {
   const Folder folder;
   write(folder.path + "/file", {});
-  const CompiledCache cache(folder.path + "/file/below");  // root may write read-only folders, nobody this one
+  const CompiledCache cache(folder.path +
+                            "/file/below");  // root may write read-only folders, nobody this one
   const auto out = compile_cached(&cache, parts(), [] { return delegate::compile(graph(), {}); });
   REQUIRE(out.ok());
   CHECK(out->cache.state == "unwritable");
@@ -249,7 +259,9 @@ TEST_CASE("prune removes damaged entries and what dead writers left, never what 
 
 TEST_CASE("processes that write, read and prune one folder never see half an entry") {
   const Folder folder;
-  const auto payload_of = [](int key) { return Bytes(static_cast<std::size_t>(3000 + key), static_cast<std::uint8_t>(key)); };
+  const auto payload_of = [](int key) {
+    return Bytes(static_cast<std::size_t>(3000 + key), static_cast<std::uint8_t>(key));
+  };
   std::vector<pid_t> children;
   for (int child = 0; child < 4; ++child) {
     const pid_t pid = fork();

@@ -15,7 +15,8 @@ using delegate::Graph;
 using delegate::testing::LayerGraph;
 using test::Bytes;
 
-// Fully convolutional: SAME and VALID windows, a residual, a pool, an explicit pad, global mean, softmax-free head.
+// Fully convolutional: SAME and VALID windows, a residual, a pool, an explicit pad, global mean,
+// softmax-free head.
 Graph network(std::int32_t h, std::int32_t w) {
   LayerGraph g(5);
   const auto x = g.input({1, h, w, 3});
@@ -51,7 +52,8 @@ TEST_CASE("every shape follows the inputs', as if the model had been built for t
     const auto got = with_input_shapes(g, {{1, h, w, 3}});
     INFO((got.ok() ? "" : got.error().text()));
     REQUIRE(got.ok());
-    for (std::size_t i = 0; i < want.tensors.size(); ++i) CHECK(got->tensors[i].desc.shape == want.tensors[i].desc.shape);
+    for (std::size_t i = 0; i < want.tensors.size(); ++i)
+      CHECK(got->tensors[i].desc.shape == want.tensors[i].desc.shape);
     for (std::size_t i = 0; i < want.ops.size(); ++i) {
       CHECK(got->ops[i].attrs.pad_top == want.ops[i].attrs.pad_top);
       CHECK(got->ops[i].attrs.pad_bottom == want.ops[i].attrs.pad_bottom);
@@ -67,8 +69,10 @@ TEST_CASE("a shape that cannot be is refused with what stands in its way") {
   CHECK(with_input_shapes(g, {{1, 17, 20}}).error().kind == base::ErrorKind::kInput);
   CHECK(with_input_shapes(g, {{1, 0, 20, 3}}).error().kind == base::ErrorKind::kInput);
   CHECK(with_input_shapes(g, {{1, 40000, 40000, 3}}).error().kind == base::ErrorKind::kInput);
-  CHECK(with_input_shapes(g, {{1, 17, 20, 4}}).error().kind == base::ErrorKind::kUnsupported);  // the weights
-  CHECK(with_input_shapes(g, {{1, 4, 4, 3}}).error().kind == base::ErrorKind::kUnsupported);    // a window does not fit
+  CHECK(with_input_shapes(g, {{1, 17, 20, 4}}).error().kind ==
+        base::ErrorKind::kUnsupported);  // the weights
+  CHECK(with_input_shapes(g, {{1, 4, 4, 3}}).error().kind ==
+        base::ErrorKind::kUnsupported);  // a window does not fit
 
   LayerGraph fixed;
   const auto x = fixed.input({1, 4, 4, 2});

@@ -1,4 +1,5 @@
-// From passed and failed cases to entries: worked out by hand. The probe itself runs in tests/system.
+// From passed and failed cases to entries: worked out by hand. The probe itself runs in
+// tests/system.
 #include "api/probe.h"
 
 #include <catch2/catch.hpp>
@@ -41,7 +42,8 @@ TEST_CASE("one number that tells the failing cases from the rest becomes the con
   CHECK(q[0].reason.find("2 of 5") == 0);
 }
 
-TEST_CASE("a condition reaches up to the next case that passed, and has no end where there is none") {
+TEST_CASE(
+    "a condition reaches up to the next case that passed, and has no end where there is none") {
   Series s;
   s.add(1, 1, P), s.add(2, 1, P), s.add(5, 1, F), s.add(7, 1, F), s.add(1, 3, P);
   const auto q = s.located();

@@ -88,7 +88,8 @@ TEST_CASE("what a quirk file must not say is refused with its line and a remedy"
       {edited("1.2..1.10", "one"), "q.yaml:6", "not a version"},
       {edited("action: deny", "action: forbid"), "q.yaml:8", "forbid"},
       {edited("action: deny", "action: workaround"), "q.yaml:", "workaround"},
-      {edited("action: deny", "action: workaround\n    workaround: no-thing"), "q.yaml:9", "no-thing"},
+      {edited("action: deny", "action: workaround\n    workaround: no-thing"), "q.yaml:9",
+       "no-thing"},
       {edited("    reason: wrong last channel\n", ""), "q.yaml:", "reason"},
       {edited("    op: DEPTHWISE_CONV_2D\n", ""), "q.yaml:", "op"},
       {kEntry + kEntry.substr(8), "q.yaml:10", "'Q1' is taken"},
@@ -130,7 +131,8 @@ TEST_CASE("entries that hold for the same thing overlap") {
 
 TEST_CASE("a denied operator runs on the CPU with the entry's reason, others stay") {
   const QuirkFile file = parsed(
-      "quirks:\n  - {id: K, op: CONV_2D, when: {kernel: 5..}, hardware: 1.10, action: deny, reason: wide kernels}\n");
+      "quirks:\n  - {id: K, op: CONV_2D, when: {kernel: 5..}, hardware: 1.10, action: deny, "
+      "reason: wide kernels}\n");
   for (const auto& [kernel, hardware, denied] :
        {std::tuple(5, "1.10", true), std::tuple(3, "1.10", false), std::tuple(5, "1.9", false)}) {
     const delegate::Graph g = conv_graph(kernel, 1);
@@ -148,8 +150,8 @@ TEST_CASE("a denied operator runs on the CPU with the entry's reason, others sta
 }
 
 TEST_CASE("a PAD that fusion would fold into a faulty padding stays apart") {
-  const QuirkFile file =
-      parsed("quirks:\n  - {id: P, op: CONV_2D, when: {padding: 1..}, action: deny, reason: padding}\n");
+  const QuirkFile file = parsed(
+      "quirks:\n  - {id: P, op: CONV_2D, when: {padding: 1..}, action: deny, reason: padding}\n");
   const delegate::Graph g = conv_graph(3, 1, true);
   delegate::CompileOptions options;
   options.engine = delegate::EnginePolicy::kNpu;
@@ -164,9 +166,11 @@ TEST_CASE("a PAD that fusion would fold into a faulty padding stays apart") {
 
 TEST_CASE("a workaround switches its optimisation off where its operator occurs") {
   const QuirkFile file = parsed(
-      "quirks:\n  - {id: W, op: CONV_2D, action: workaround, workaround: no-compression, reason: decoder}\n");
+      "quirks:\n  - {id: W, op: CONV_2D, action: workaround, workaround: no-compression, reason: "
+      "decoder}\n");
   delegate::CompileOptions options;
-  CHECK(apply_quirks(conv_graph(3, 1), {file}, device("1.0"), options).applied.at(0).action == "no-compression");
+  CHECK(apply_quirks(conv_graph(3, 1), {file}, device("1.0"), options).applied.at(0).action ==
+        "no-compression");
   CHECK(!options.optimisations.compression);
   CHECK(options.placement.rules.empty());
 }

@@ -68,7 +68,8 @@ Executable external_sample() {
   e.tensors[2].region = Region::kExternal1;
   e.tensors[2].offset = 0;
   e.steps[0].outputs = {2};
-  e.externals = {{0, 32, false, 64, ExternalMemory::kSram}, {2, 32, true, 128, ExternalMemory::kDram}};
+  e.externals = {{0, 32, false, 64, ExternalMemory::kSram},
+                 {2, 32, true, 128, ExternalMemory::kDram}};
   return e;
 }
 
@@ -206,25 +207,32 @@ TEST_CASE("wrong external regions are refused in words") {
     change(e);
     CHECK_THAT(read_problem(e), Catch::Contains(words) && Catch::Contains("x.dpx"));
   };
-  expect([](Executable& e) { e.externals.pop_back(); }, "tensor 2: it lies in external region 1 of 1");
-  expect([](Executable& e) { e.tensors[3].placement = Placement::kRegion, e.tensors[3].region = Region::kExternal4; },
-         "tensor 3: it lies in external region 4 of 2");
+  expect([](Executable& e) { e.externals.pop_back(); },
+         "tensor 2: it lies in external region 1 of 1");
+  expect(
+      [](Executable& e) {
+        e.tensors[3].placement = Placement::kRegion, e.tensors[3].region = Region::kExternal4;
+      },
+      "tensor 3: it lies in external region 4 of 2");
   expect([](Executable& e) { e.externals.resize(6); }, "6 external regions, the limit is 5");
   expect([](Executable& e) { e.externals[1].tensor = 4; }, "external region 1: tensor 4 of 4");
   expect([](Executable& e) { std::swap(e.externals[0], e.externals[1]); },
          "external region 0: tensor 2 does not lie at its start");
   expect([](Executable& e) { e.externals[0].bytes = 64; }, "64 bytes for a tensor of 32");
   expect([](Executable& e) { e.externals[0].bytes = 31; }, "leave their region of 31 bytes");
-  expect([](Executable& e) { e.tensors[0].offset = 32, e.externals[0].bytes = 64; }, "does not lie at its start");
+  expect([](Executable& e) { e.tensors[0].offset = 32, e.externals[0].bytes = 64; },
+         "does not lie at its start");
   for (const std::uint32_t align : {0u, 48u, 8192u, 2u})
     expect([&](Executable& e) { e.externals[1].align = align; },
            "an alignment of " + std::to_string(align) + " bytes");
-  expect([](Executable& e) { e.externals[1].memory = static_cast<ExternalMemory>(2); }, "unknown memory");
+  expect([](Executable& e) { e.externals[1].memory = static_cast<ExternalMemory>(2); },
+         "unknown memory");
   expect([](Executable& e) { e.externals[0].written = true; }, "an input that is written");
   expect([](Executable& e) { e.externals[1].written = false; }, "an output that is not written");
   expect([](Executable& e) { e.inputs = {}; }, "must be a graph input or else a graph output");
   expect([](Executable& e) { e.outputs = {2, 0}; }, "must be a graph input or else a graph output");
-  expect([](Executable& e) { e.steps[0].outputs = {0}; }, "lies in the external region of an input");
+  expect([](Executable& e) { e.steps[0].outputs = {0}; },
+         "lies in the external region of an input");
   const auto inside = [](Executable& e) {  // an alias of the input
     e.tensors[3] = e.tensors[0];
     e.tensors[3].desc.name = "alias";
@@ -236,7 +244,8 @@ TEST_CASE("wrong external regions are refused in words") {
          "graph output: tensor 3 lies in the external region of tensor 0");
   expect([&](Executable& e) { inside(e), e.inputs.push_back(3); },
          "graph input: tensor 3 lies in the external region of tensor 0");
-  expect([&](Executable& e) { inside(e), e.steps[1].outputs = {3}; }, "lies in the external region of an input");
+  expect([&](Executable& e) { inside(e), e.steps[1].outputs = {3}; },
+         "lies in the external region of an input");
 }
 
 TEST_CASE("a fallback for every program comes back") {
@@ -256,22 +265,39 @@ TEST_CASE("wrong fallbacks are refused in words") {
     change(inner);
     refused(fallback_sample(inner), words);
   };
-  expect([](Executable& f) { f.inputs = {0, 0}; }, "fallback 0: it has 2 inputs, the program's step 1");
-  expect([](Executable& f) { f.outputs = {}; }, "fallback 0: it has 0 outputs, the program's step 1");
-  expect([](Executable& f) { f.tensors[0].desc.name = "other"; }, "its input 0 is not the step's 'in'");
-  expect([](Executable& f) { f.tensors[1].desc.quant = {}; }, "its output 0 is not the step's 'in'");
-  expect([](Executable& f) { f.tensors[1].desc.dtype = DType::kUint8; }, "its output 0 is not the step's 'in'");
-  expect([](Executable& f) { f.tensors[0].desc.shape = {32}; f.tensors[0].desc.quant = {}; }, "its input 0 is not");
+  expect(
+      [](Executable& f) {
+        f.inputs = {0, 0};
+      },
+      "fallback 0: it has 2 inputs, the program's step 1");
+  expect([](Executable& f) { f.outputs = {}; },
+         "fallback 0: it has 0 outputs, the program's step 1");
+  expect([](Executable& f) { f.tensors[0].desc.name = "other"; },
+         "its input 0 is not the step's 'in'");
+  expect([](Executable& f) { f.tensors[1].desc.quant = {}; },
+         "its output 0 is not the step's 'in'");
+  expect([](Executable& f) { f.tensors[1].desc.dtype = DType::kUint8; },
+         "its output 0 is not the step's 'in'");
+  expect(
+      [](Executable& f) {
+        f.tensors[0].desc.shape = {32};
+        f.tensors[0].desc.quant = {};
+      },
+      "its input 0 is not");
   expect([](Executable& f) { f.numerics = Numerics::kSingle; }, "it has another rounding mode");
   expect([](Executable& f) { f.programs.resize(1); }, "it needs more than the CPU");
-  expect([](Executable& f) { f.steps[0].outputs = {7}; }, "fallback 0: not a valid executable: step 0");
-  expect([](Executable& f) {
-    f.tensors[1].region = Region::kExternal0, f.tensors[1].offset = 0;
-    f.externals = {{1, 32, true, 64, ExternalMemory::kDram}};
-  }, "it needs more than the CPU");
+  expect([](Executable& f) { f.steps[0].outputs = {7}; },
+         "fallback 0: not a valid executable: step 0");
+  expect(
+      [](Executable& f) {
+        f.tensors[1].region = Region::kExternal0, f.tensors[1].offset = 0;
+        f.externals = {{1, 32, true, 64, ExternalMemory::kDram}};
+      },
+      "it needs more than the CPU");
   // One in a fallback in a fallback: refused before it is looked at.
   Executable nested = fallback_sample(fallback_for_sample());
-  refused(fallback_sample(nested), "fallback 0: not a valid executable: a fallback with fallbacks of its own");
+  refused(fallback_sample(nested),
+          "fallback 0: not a valid executable: a fallback with fallbacks of its own");
   Executable e = fallback_sample(fallback_for_sample());
   e.fallbacks.push_back(e.fallbacks[0]);
   refused(e, "2 fallbacks for 1 programs");

@@ -1,10 +1,10 @@
 // check_instruction: one case per fault and per edge of the scratchpad, worked out by hand.
+#include "arch/instruction_check.h"
+
 #include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <limits>
-
-#include "arch/instruction_check.h"
 
 namespace deputy::arch {
 namespace {
@@ -122,7 +122,9 @@ TEST_CASE("operands end exactly at the scratchpad's end or fault") {
   static_cast<Transfer&>(store) = load;
   CHECK(verdict(store) == NpuError::kSpmBounds);
 
-  const auto loadw = [](auto change) { return with(LoadWeights{.bytes = 16, .table_addr = 512}, change); };
+  const auto loadw = [](auto change) {
+    return with(LoadWeights{.bytes = 16, .table_addr = 512}, change);
+  };
   CHECK(loadw([](auto&) {}) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.spm_addr = kSpm - 16; }) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.spm_addr = kSpm - 15; }) == NpuError::kSpmBounds);
@@ -147,10 +149,13 @@ TEST_CASE("accumulators: 2x2x16 = 64 sums fit, one pixel more does not") {
 }
 
 TEST_CASE("what the weight decoder cannot do") {
-  const auto loadw = [](auto change) { return with(LoadWeights{.bytes = 24, .table_addr = 512}, change); };
+  const auto loadw = [](auto change) {
+    return with(LoadWeights{.bytes = 24, .table_addr = 512}, change);
+  };
   CHECK(loadw([](auto& l) { l.planes = 12; }) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.planes = 5; }) == NpuError::kUnsupported);
-  CHECK(loadw([](auto& l) { l.spm_addr = 656; }) == NpuError::kUnsupported);  // the table's last byte
+  CHECK(loadw([](auto& l) { l.spm_addr = 656; }) ==
+        NpuError::kUnsupported);  // the table's last byte
   CHECK(loadw([](auto& l) { l.spm_addr = 657; }) == NpuError::kNone);
   CHECK(loadw([](auto& l) { l.spm_addr = 656, l.fixed_code = 1; }) == NpuError::kNone);
 }
@@ -165,22 +170,22 @@ TEST_CASE("what the datapath has no circuit for") {
   CHECK(conv([](auto& c) { c.ofm_row_stride = 0; }) == NpuError::kUnsupported);
 
   Depthwise d{.ifm_row_stride = 32,
-                    .ifm_px_stride = 8,
-                    .ifm_h = 4,
-                    .ifm_w = 4,
-                    .ifm_c = 8,
-                    .ofm_addr = 256,
-                    .ofm_row_stride = 32,
-                    .ofm_px_stride = 16,
-                    .ofm_h = 2,
-                    .ofm_w = 2,
-                    .ofm_c = 16,
-                    .w_addr = 1024,
-                    .w_tap_stride = 16,
-                    .prm_addr = 512,
-                    .depth_mult = 2,
-                    .k_h = 3,
-                    .k_w = 3};
+              .ifm_px_stride = 8,
+              .ifm_h = 4,
+              .ifm_w = 4,
+              .ifm_c = 8,
+              .ofm_addr = 256,
+              .ofm_row_stride = 32,
+              .ofm_px_stride = 16,
+              .ofm_h = 2,
+              .ofm_w = 2,
+              .ofm_c = 16,
+              .w_addr = 1024,
+              .w_tap_stride = 16,
+              .prm_addr = 512,
+              .depth_mult = 2,
+              .k_h = 3,
+              .k_w = 3};
   CHECK(verdict(d) == NpuError::kNone);
   CHECK(with(d, [](auto& o) { o.depth_mult = 1; }) == NpuError::kUnsupported);
   CHECK(with(d, [](auto& o) { o.w_tap_stride = 15; }) == NpuError::kUnsupported);
@@ -203,13 +208,13 @@ TEST_CASE("what the datapath has no circuit for") {
         }) == NpuError::kUnsupported);
 
   const Softmax softmax{.ifm_row_stride = 10,
-                              .ofm_addr = 200,
-                              .ofm_row_stride = 10,
-                              .rows = 4,
-                              .length = 10,
-                              .exp_addr = 1024,
-                              .rounding = 2,
-                              .scale = bits(1.0f / 256)};
+                        .ofm_addr = 200,
+                        .ofm_row_stride = 10,
+                        .rows = 4,
+                        .length = 10,
+                        .exp_addr = 1024,
+                        .rounding = 2,
+                        .scale = bits(1.0f / 256)};
   CHECK(verdict(softmax) == NpuError::kNone);
   for (const float scale : {0.0f, -1.0f, std::numeric_limits<float>::infinity(), 1e-40f}) {
     CHECK(with(softmax, [&](auto& m) { m.scale = bits(scale); }) == NpuError::kUnsupported);

@@ -23,11 +23,13 @@ TEST_CASE("a LOAD has the documented bytes") {
   in.op = load;
   std::vector<std::uint32_t> words;
   encode(in, words);
-  // Sizes of wait_load, wait_compute, wait_store, region | traffic, spm_addr, mem_offset, row_bytes |
-  // rows, planes, mem_row_stride, mem_plane_stride | spm_row_stride, spm_plane_stride.
-  const std::vector<std::uint8_t> bytes = {0x10, 6,    0x34, 0x12,                    // opcode, words, tag
-                                           0b01000100, 0b01111001, 0b00010101, 0b0100,  // sizes
-                                           7, 2, 1, 0x00, 0x01, 0x9A, 0x78, 0x56, 0x34, 0x12, 64, 3, 2, 100, 0};
+  // Sizes of wait_load, wait_compute, wait_store, region | traffic, spm_addr, mem_offset, row_bytes
+  // | rows, planes, mem_row_stride, mem_plane_stride | spm_row_stride, spm_plane_stride.
+  const std::vector<std::uint8_t> bytes = {
+      0x10,       6,          0x34,       0x12,    // opcode, words, tag
+      0b01000100, 0b01111001, 0b00010101, 0b0100,  // sizes
+      7,          2,          1,          0x00,   0x01, 0x9A, 0x78, 0x56,
+      0x34,       0x12,       64,         3,      2,    100,  0};
   REQUIRE(words.size() == 6);
   for (std::size_t i = 0; i < words.size() * 4; ++i) {
     INFO(i);
@@ -39,8 +41,8 @@ TEST_CASE("fields that follow from others take no byte, and come back") {
   Conv conv;
   conv.ifm_h = conv.ifm_w = 9, conv.ifm_c = 5, conv.ofm_h = conv.ofm_w = 7, conv.ofm_c = 300;
   conv.k_h = conv.k_w = 3, conv.stride_h = conv.stride_w = 2;
-  conv.ifm_px_stride = 5, conv.ifm_row_stride = 45, conv.ofm_px_stride = 300, conv.ofm_row_stride = 2100,
-  conv.w_oc_stride = 45;
+  conv.ifm_px_stride = 5, conv.ifm_row_stride = 45, conv.ofm_px_stride = 300,
+  conv.ofm_row_stride = 2100, conv.w_oc_stride = 45;
   std::vector<std::uint32_t> dense, other;
   encode({{}, conv}, dense);
   const Conv back = std::get<Conv>(decode(dense).instruction.op);
@@ -122,12 +124,14 @@ TEST_CASE("decoding never reads past the span, and what it accepts has legal fie
     return state;
   };
   std::vector<std::uint8_t> opcodes;
-  for_each_instruction([&]<class T>(T) { opcodes.push_back(static_cast<std::uint8_t>(T::kOpcode)); });
+  for_each_instruction(
+      [&]<class T>(T) { opcodes.push_back(static_cast<std::uint8_t>(T::kOpcode)); });
   int accepted = 0;
   for (int i = 0; i < 200000; ++i) {
     std::vector<std::uint32_t> words(2 + next() % 24);
     for (auto& w : words) w = static_cast<std::uint32_t>(next() & next());
-    words[0] = opcodes[next() % opcodes.size()] | static_cast<std::uint32_t>(words.size() - next() % 2) << 8;
+    words[0] = opcodes[next() % opcodes.size()] |
+               static_cast<std::uint32_t>(words.size() - next() % 2) << 8;
     const Decoded out = decode(words);
     if (out.fault != DecodeFault::kNone) continue;
     ++accepted;

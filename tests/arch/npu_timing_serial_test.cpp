@@ -1,4 +1,5 @@
-// Cycles of the bit-serial array beside DORY's model of NE16: expected numbers are worked out from its steps.
+// Cycles of the bit-serial array beside DORY's model of NE16: expected numbers are worked out from
+// its steps.
 #include <catch2/catch.hpp>
 
 #include "arch/npu_timing.h"
@@ -17,8 +18,8 @@ NpuConfig ne16() {
 }
 
 template <class Op>
-Op window(std::uint32_t h, std::uint32_t w, std::uint32_t inputs, std::uint32_t outputs, std::uint32_t kernel_h, std::uint32_t kernel_w,
-          std::uint32_t stride = 1) {
+Op window(std::uint32_t h, std::uint32_t w, std::uint32_t inputs, std::uint32_t outputs,
+          std::uint32_t kernel_h, std::uint32_t kernel_w, std::uint32_t stride = 1) {
   Op op;
   op.ofm_h = h, op.ofm_w = w, op.ofm_c = outputs, op.ifm_c = inputs, op.ifm_px_stride = inputs;
   op.k_h = kernel_h, op.k_w = kernel_w, op.stride_h = op.stride_w = stride;
@@ -27,7 +28,8 @@ Op window(std::uint32_t h, std::uint32_t w, std::uint32_t inputs, std::uint32_t 
 
 std::uint64_t cycles(const Operation& op) { return compute_cost(op, ne16()).cycles; }
 
-// A pass of single taps over 32 outputs: 10+9 load, 6 offset, 6+32 multiply, 2 next. After the last 9+32 scale, 8+4 bias, 3+9+1 out.
+// A pass of single taps over 32 outputs: 10+9 load, 6 offset, 6+32 multiply, 2 next. After the last
+// 9+32 scale, 8+4 bias, 3+9+1 out.
 constexpr std::uint64_t kTap = 19 + 6 + 38 + 2, kOut = 41 + 12 + 13;
 
 }  // namespace
@@ -36,7 +38,8 @@ TEST_CASE("serial array: 1x1") {
   // DORY's own example, a layer of 18 x 51 x 32 from 32 channels: 6 x 17 blocks, two passes.
   CHECK(cycles(window<Conv>(18, 51, 32, 32, 1, 1)) == 102 * (2 * kTap + kOut));
   // 40 outputs: a pass of 32 and one of 8.
-  CHECK(cycles(window<Conv>(3, 3, 16, 40, 1, 1)) == kTap + kOut + (19 + 6 + 14 + 2 + 9 + 8 + 8 + 1 + 13));
+  CHECK(cycles(window<Conv>(3, 3, 16, 40, 1, 1)) ==
+        kTap + kOut + (19 + 6 + 14 + 2 + 9 + 8 + 8 + 1 + 13));
 }
 
 TEST_CASE("serial array: 3x3") {
@@ -48,13 +51,15 @@ TEST_CASE("serial array: 3x3") {
 
 TEST_CASE("serial array: depthwise 3x3") {
   // 9 x 2 blocks of four times 16 channels; 31 load, 6+16 offset, 6+16*8 multiply, 2, 25 + 10, 13.
-  CHECK(cycles(window<Depthwise>(25, 5, 64, 64, 3, 3)) == 18 * 4 * (31 + 22 + 134 + 2 + 25 + 10 + 13));
+  CHECK(cycles(window<Depthwise>(25, 5, 64, 64, 3, 3)) ==
+        18 * 4 * (31 + 22 + 134 + 2 + 25 + 10 + 13));
 }
 
 TEST_CASE("serial array: other kernels are groups of 3x3 and single taps into the same sums") {
   constexpr std::uint64_t kGroup = 31 + 6 + 6 + 32 * 8 + 2;
   CHECK(cycles(window<Conv>(6, 6, 16, 32, 6, 6)) == 4 * (4 * kGroup + kOut));
-  // Four rows of one tap on the right of a group, in a kernel of 4 x 4: three of them, and a row of four.
+  // Four rows of one tap on the right of a group, in a kernel of 4 x 4: three of them, and a row of
+  // four.
   CHECK(cycles(window<Conv>(6, 6, 16, 32, 4, 4)) == 4 * (kGroup + 7 * kTap + kOut));
   // The bytes of a kernel row are channels: ten rows of four bytes are ten passes.
   CHECK(cycles(window<Conv>(24, 6, 1, 32, 10, 4, 2)) == 16 * (10 * kTap + kOut));

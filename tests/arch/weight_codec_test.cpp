@@ -16,13 +16,14 @@ using Bytes = std::vector<std::uint8_t>;
 // '0': value 0. '10': value 1. '110': the fill byte twice. '111': the last byte three times more.
 CodeLengths small_code() {
   CodeLengths code;
-  code.bits[128] = 1, code.bits[129] = 2, code.bits[kFirstFill] = 3, code.bits[kFirstRepeat + 1] = 3;
+  code.bits[128] = 1, code.bits[129] = 2, code.bits[kFirstFill] = 3,
+  code.bits[kFirstRepeat + 1] = 3;
   code.fill = 7;
   return code;
 }
 
-// Nine tokens: lanes 0 to 7 hold 0 | 10 | 110 | 111 | 10 | 0 | 0 | 0, and lane 0 one more 0, which its
-// first word has room for. Lane 7's word is cut to the byte that matters.
+// Nine tokens: lanes 0 to 7 hold 0 | 10 | 110 | 111 | 10 | 0 | 0 | 0, and lane 0 one more 0, which
+// its first word has room for. Lane 7's word is cut to the byte that matters.
 const Bytes kStream = {0x00, 0, 0x80, 0, 0xC0, 0, 0xE0, 0, 0x80, 0, 0, 0, 0, 0, 0};
 const Bytes kBlock = {0, 1, 7, 7, 7, 7, 7, 1, 0, 0, 0, 0};
 
@@ -64,8 +65,11 @@ TEST_CASE("a lane takes its second word when fewer than twelve bits are left") {
   std::fill_n(code.bits.begin(), kLiterals, 8);
   Bytes expected, stream;
   for (int i = 0; i < 24; ++i) expected.push_back(static_cast<std::uint8_t>(i));
-  for (int i = 0; i < 8; ++i) stream.push_back(static_cast<std::uint8_t>(i + 128)), stream.push_back(static_cast<std::uint8_t>(i + 136));
-  for (int i = 0; i < 8; ++i) stream.push_back(static_cast<std::uint8_t>(i + 144)), stream.push_back(0);
+  for (int i = 0; i < 8; ++i)
+    stream.push_back(static_cast<std::uint8_t>(i + 128)),
+        stream.push_back(static_cast<std::uint8_t>(i + 136));
+  for (int i = 0; i < 8; ++i)
+    stream.push_back(static_cast<std::uint8_t>(i + 144)), stream.push_back(0);
   stream.pop_back();
   Bytes out(24);
   CHECK(decode(code, stream, out) == CodeFault::kNone);
@@ -75,7 +79,7 @@ TEST_CASE("a lane takes its second word when fewer than twelve bits are left") {
 TEST_CASE("tables pack and unpack") {
   CodeLengths code = small_code();
   const CodeTable table = pack_table(code);
-  CHECK(table[64] == 0x21);             // symbols 128 and 129
+  CHECK(table[64] == 0x21);  // symbols 128 and 129
   CHECK(table[kFirstFill / 2] == 0x03);
   CHECK(table[(kFirstRepeat + 1) / 2] == 0x30);
   CHECK(table[144] == 7);
@@ -136,12 +140,18 @@ TEST_CASE("broken streams and tables fault as the plain decoder says, and nothin
       for (auto& b : stream) b = static_cast<std::uint8_t>(random());
       bytes = random() % 200;
     }
-    for (int n = static_cast<int>(random() % 4); n > 0; --n)
-      switch (random() % 4) {
-        case 0: stream[random() % stream.size()] ^= static_cast<std::uint8_t>(1u << random() % 8); break;
-        case 1: table[random() % table.size()] ^= static_cast<std::uint8_t>(1u << random() % 8); break;
-        case 2: bytes = random() % 40; break;
-        default: stream.resize(1 + random() % (stream.size() + 2));
+    for (int n = static_cast<int>(random() % 4); n > 0; --n) switch (random() % 4) {
+        case 0:
+          stream[random() % stream.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+          break;
+        case 1:
+          table[random() % table.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+          break;
+        case 2:
+          bytes = random() % 40;
+          break;
+        default:
+          stream.resize(1 + random() % (stream.size() + 2));
       }
     // Exactly as large as they must be, so that a sanitiser sees any access beyond them.
     const Bytes exact(stream.begin(), stream.end());

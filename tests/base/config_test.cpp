@@ -1,12 +1,13 @@
 // Values of the command line that are lists or groups.
-#include <catch2/catch.hpp>
-
 #include "base/config.h"
+
+#include <catch2/catch.hpp>
 
 using namespace deputy::base;
 
 TEST_CASE("a value in brackets replaces a whole list or group of the file") {
-  auto config = Config::from_text("list: [{a: 1, b: 2}, {a: 3}]\nlisting: 4\ngroup: {x: 5}\n", "f.yaml");
+  auto config =
+      Config::from_text("list: [{a: 1, b: 2}, {a: 3}]\nlisting: 4\ngroup: {x: 5}\n", "f.yaml");
   REQUIRE(config.ok());
   REQUIRE(config->set("list=[{b: 9}]").ok());
   REQUIRE(config->set("group={y: [6, 7]}", "--with").ok());

@@ -14,7 +14,8 @@ TEST_CASE("versions compare by number, part by part") {
   CHECK(v("1.9") == v("1.9.0"));
   CHECK(v("1.9.1") > v("1.9"));
   CHECK(v("010.2").text() == "10.2");
-  for (const char* bad : {"", "1.", ".1", "1..2", "a", "1.x", "-1", "1.2.3.4.5", " 1", "1 ", "4294967296"}) {
+  for (const char* bad :
+       {"", "1.", ".1", "1..2", "a", "1.x", "-1", "1.2.3.4.5", " 1", "1 ", "4294967296"}) {
     INFO(bad);
     CHECK(!Version::parse(bad, "test").ok());
   }

@@ -11,7 +11,9 @@ Bytes part(const Bytes& of, std::size_t from, std::size_t bytes) {
   const auto begin = of.begin() + static_cast<std::ptrdiff_t>(from);
   return {begin, begin + static_cast<std::ptrdiff_t>(bytes)};
 }
-bool refused(const base::Status& status) { return !status.ok() && status.error().kind == base::ErrorKind::kInput; }
+bool refused(const base::Status& status) {
+  return !status.ok() && status.error().kind == base::ErrorKind::kInput;
+}
 base::Status run(Device& device, Session::Frame& frame) {
   DEPUTY_ASSIGN(const Fence fence, frame.submit({}));
   return device.wait(fence, device.port().now_ps() + kLong);
@@ -30,7 +32,10 @@ CONFORMANCE_CASE("buffers: a view is a part of the same memory, and nothing outs
     DEPUTY_TRY(inner.write(Bytes(64, 0xAB)));
     CHECK(part(*whole.read(), 1152, 64) == Bytes(64, 0xAB));
     CHECK(part(*whole.read(), 1216, 64) == part(ramp(0, 4096), 1216, 64));
-    for (const auto& [offset, bytes] : {std::pair<std::uint64_t, std::uint64_t>{512, 1}, {0, 513}, {~std::uint64_t{0}, 2}, {2, ~std::uint64_t{0}}}) {
+    for (const auto& [offset, bytes] : {std::pair<std::uint64_t, std::uint64_t>{512, 1},
+                                        {0, 513},
+                                        {~std::uint64_t{0}, 2},
+                                        {2, ~std::uint64_t{0}}}) {
       CHECK(view.view(offset, bytes).error().kind == base::ErrorKind::kInput);
     }
     CHECK(refused(view.write(Bytes(8), 505)));
@@ -39,7 +44,8 @@ CONFORMANCE_CASE("buffers: a view is a part of the same memory, and nothing outs
   });
 }
 
-CONFORMANCE_CASE("buffers: what is exported and imported is one memory, for the CPU and the engines") {
+CONFORMANCE_CASE(
+    "buffers: what is exported and imported is one memory, for the CPU and the engines") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     DEPUTY_ASSIGN(auto context, device.default_context());
@@ -92,19 +98,24 @@ CONFORMANCE_CASE("buffers: memory whose rows lie otherwise than the tensor's is 
     CHECK(session->input_requirements(0).stride == kRowBytes);
     CHECK(session->output_requirements(0).stride == kRowBytes);
     const Buffer owner = buffer(device, ramp(8, 1024));
-    const Buffer padded = Buffer::import(device.space(), owner.exported(), {.stride = kRowBytes + 16});
-    const base::Status input = frame.bind_input(0, padded), output = frame.bind_output(0, *padded.view(512, 512));
+    const Buffer padded =
+        Buffer::import(device.space(), owner.exported(), {.stride = kRowBytes + 16});
+    const base::Status input = frame.bind_input(0, padded),
+                       output = frame.bind_output(0, *padded.view(512, 512));
     CHECK(refused(input));
     CHECK(refused(output));
     CHECK_THAT(input.error().text(), Catch::Contains("80 bytes apart") && Catch::Contains("'in'"));
-    DEPUTY_TRY(frame.bind_input(0, Buffer::import(device.space(), owner.exported(), {.stride = kRowBytes})));
+    DEPUTY_TRY(frame.bind_input(
+        0, Buffer::import(device.space(), owner.exported(), {.stride = kRowBytes})));
     DEPUTY_TRY(run(device, frame));
     CHECK(*frame.output(0).read() == Affine{3, 1}(ramp(8)));
     return {};
   });
 }
 
-CONFORMANCE_CASE("buffers: uncached memory is bound where no step is the CPU's, and nothing is maintained there") {
+CONFORMANCE_CASE(
+    "buffers: uncached memory is bound where no step is the CPU's, and nothing is maintained "
+    "there") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     DEPUTY_ASSIGN(auto context, device.default_context());
@@ -113,7 +124,8 @@ CONFORMANCE_CASE("buffers: uncached memory is bound where no step is the CPU's, 
       // No CPU ever touches it: the DMA engine writes, the NPU reads.
       Buffer camera = Buffer::import(device.space(), memory, {.uncached = true});
       const Buffer scene = buffer(device, ramp(6));
-      auto session = load(device, model({3, 1}), 1), behind_cpu = load(device, model({3, 1}, true), 1);
+      auto session = load(device, model({3, 1}), 1),
+           behind_cpu = load(device, model({3, 1}, true), 1);
       CHECK_FALSE(session->input_requirements(0).cached);
       CHECK(behind_cpu->input_requirements(0).cached);
       CHECK_FALSE(behind_cpu->output_requirements(0).cached);
@@ -131,7 +143,8 @@ CONFORMANCE_CASE("buffers: uncached memory is bound where no step is the CPU's, 
   });
 }
 
-CONFORMANCE_CASE("buffers: bindings that overlap are refused before anything runs, and may change places") {
+CONFORMANCE_CASE(
+    "buffers: bindings that overlap are refused before anything runs, and may change places") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     auto session = load(device, model({3, 1}), 2);
@@ -164,7 +177,8 @@ CONFORMANCE_CASE("buffers: bindings that overlap are refused before anything run
   });
 }
 
-CONFORMANCE_CASE("buffers: memory of the session's own goes when the caller's is bound", {Capability::kCountsMemory}) {
+CONFORMANCE_CASE("buffers: memory of the session's own goes when the caller's is bound",
+                 {Capability::kCountsMemory}) {
   board.run({}, [&board](HwPort& port) -> base::Status {
     Device device(port, {});
     auto session = load(device, model({3, 1}), 1);
@@ -188,14 +202,17 @@ CONFORMANCE_CASE("buffers: copies that cannot be are refused") {
     DEPUTY_ASSIGN(auto context, device.default_context());
     Buffer small = buffer(device, ramp(0, 64)), large = buffer(device, ramp(1, 128));
     CHECK(device.copy(context, small, large, {}).error().kind == base::ErrorKind::kInput);
-    CHECK(device.copy(context, large, *small.view(0, 0), {}).error().kind == base::ErrorKind::kInput);
+    CHECK(device.copy(context, large, *small.view(0, 0), {}).error().kind ==
+          base::ErrorKind::kInput);
     CHECK(refused(small.copy_from(large)));
     CHECK(*small.read() == ramp(0, 64));
     return {};
   });
 }
 
-CONFORMANCE_CASE("buffers: what a failed job should have written is no result until somebody writes it", {}, {sim::FaultKind::kEngineFault}) {
+CONFORMANCE_CASE(
+    "buffers: what a failed job should have written is no result until somebody writes it", {},
+    {sim::FaultKind::kEngineFault}) {
   board.run(faults({{.kind = "engine_fault", .target = "npu"}}), [](HwPort& port) -> base::Status {
     Device device(port, {});
     DEPUTY_ASSIGN(auto context, device.default_context());
@@ -211,7 +228,8 @@ CONFORMANCE_CASE("buffers: what a failed job should have written is no result un
     CHECK(refused(copy.copy_from(output)));
     DEPUTY_TRY(session->frame(1).bind_input(0, output));
     CHECK(session->frame(1).submit({}).error().kind == base::ErrorKind::kInput);
-    DEPUTY_ASSIGN(const Fence sent, device.copy(context, copy, output, {}));  // nor does it become one on the way
+    DEPUTY_ASSIGN(const Fence sent,
+                  device.copy(context, copy, output, {}));  // nor does it become one on the way
     CHECK(device.wait(sent, port.now_ps() + kLong).error().kind == base::ErrorKind::kInput);
     CHECK_FALSE(copy.read().ok());
     DEPUTY_TRY(output.write(ramp(4)));

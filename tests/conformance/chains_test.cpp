@@ -30,7 +30,9 @@ CONFORMANCE_CASE("chains: twelve jobs hand over from engine to engine on one sig
   });
 }
 
-CONFORMANCE_CASE("chains: a failure in the middle reaches the end without the host, and nothing behind it runs") {
+CONFORMANCE_CASE(
+    "chains: a failure in the middle reaches the end without the host, and nothing behind it "
+    "runs") {
   on_rig(board, [](Rig& r) {
     REQUIRE(r.npu.open(0, 8, 1, 0).ok());
     REQUIRE(r.dma.open(0, 8, 1, 0).ok());
@@ -51,18 +53,21 @@ CONFORMANCE_CASE("chains: a failure in the middle reaches the end without the ho
   });
 }
 
-CONFORMANCE_CASE("chains: camera, network and radio, submitted at once, are done when the host wakes up") {
+CONFORMANCE_CASE(
+    "chains: camera, network and radio, submitted at once, are done when the host wakes up") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     DEPUTY_ASSIGN(auto context, device.default_context());
     auto session = load(device, model({3, 1}), 2);
-    Buffer camera[] = {buffer(device, ramp(1)), buffer(device, ramp(2))}, radio[] = {buffer(device, ramp(0)), buffer(device, ramp(0))};
+    Buffer camera[] = {buffer(device, ramp(1)), buffer(device, ramp(2))},
+           radio[] = {buffer(device, ramp(0)), buffer(device, ramp(0))};
     Fence sent[2];
     for (std::size_t i = 0; i < 2; ++i) {
       Session::Frame& frame = session->frame(i);
       DEPUTY_ASSIGN(const Fence in, device.copy(context, frame.input(0), camera[i], {}));
       DEPUTY_ASSIGN(const Fence ran, frame.submit({.waits = {in}}));
-      DEPUTY_ASSIGN(sent[i], device.copy(context, radio[i], frame.output(0), std::vector<Fence>{ran}));
+      DEPUTY_ASSIGN(sent[i],
+                    device.copy(context, radio[i], frame.output(0), std::vector<Fence>{ran}));
     }
     port.sleep_until(port.now_ps() + 10 * kMs);
     for (const Fence& fence : sent) CHECK(device.sync().value(fence.timeline()) >= fence.value());
@@ -74,31 +79,37 @@ CONFORMANCE_CASE("chains: camera, network and radio, submitted at once, are done
   });
 }
 
-CONFORMANCE_CASE("chains: when the DMA engine is stuck for good the CPU copies, and it counts", {}, {sim::FaultKind::kEngineHang}) {
-  board.run(faults({{.kind = "engine_hang", .target = "dma", .repeat = 0}}), [](HwPort& port) -> base::Status {
-    Device device(port, {.recovery = RecoveryPolicy::full()});
-    DEPUTY_ASSIGN(auto context, device.default_context());
-    auto session = load(device, model({3, 1}, true), 1);
-    Session::Frame& frame = session->frame(0);
-    Buffer camera = buffer(device, ramp(0)), radio = buffer(device, ramp(0));
-    for (std::uint64_t round = 1; round <= 4; ++round) {  // more than it takes to put the engine out of service
-      const Bytes scene = ramp(static_cast<int>(50 * round));
-      DEPUTY_TRY(camera.write(scene));
-      DEPUTY_ASSIGN(const Fence in, device.copy(context, frame.input(0), camera, {}));
-      DEPUTY_ASSIGN(const Fence ran, frame.submit({.waits = {in}}));
-      DEPUTY_ASSIGN(const Fence sent, device.copy(context, radio, frame.output(0), std::vector<Fence>{ran}));
-      const std::uint64_t start = port.now_ps(), bound = device.bound_ps();
-      DEPUTY_TRY(device.wait(sent, start + bound));
-      CHECK(*radio.read() == Affine{3, 1}(relu(scene)));
-      CHECK(device.copies_by_cpu() == 2 * round);
-      CHECK(frame.record().degraded.empty());
-    }
-    CHECK_FALSE(device.healthy(EngineId::kDma));
-    return {};
-  });
+CONFORMANCE_CASE("chains: when the DMA engine is stuck for good the CPU copies, and it counts", {},
+                 {sim::FaultKind::kEngineHang}) {
+  board.run(faults({{.kind = "engine_hang", .target = "dma", .repeat = 0}}),
+            [](HwPort& port) -> base::Status {
+              Device device(port, {.recovery = RecoveryPolicy::full()});
+              DEPUTY_ASSIGN(auto context, device.default_context());
+              auto session = load(device, model({3, 1}, true), 1);
+              Session::Frame& frame = session->frame(0);
+              Buffer camera = buffer(device, ramp(0)), radio = buffer(device, ramp(0));
+              for (std::uint64_t round = 1; round <= 4;
+                   ++round) {  // more than it takes to put the engine out of service
+                const Bytes scene = ramp(static_cast<int>(50 * round));
+                DEPUTY_TRY(camera.write(scene));
+                DEPUTY_ASSIGN(const Fence in, device.copy(context, frame.input(0), camera, {}));
+                DEPUTY_ASSIGN(const Fence ran, frame.submit({.waits = {in}}));
+                DEPUTY_ASSIGN(const Fence sent, device.copy(context, radio, frame.output(0),
+                                                            std::vector<Fence>{ran}));
+                const std::uint64_t start = port.now_ps(), bound = device.bound_ps();
+                DEPUTY_TRY(device.wait(sent, start + bound));
+                CHECK(*radio.read() == Affine{3, 1}(relu(scene)));
+                CHECK(device.copies_by_cpu() == 2 * round);
+                CHECK(frame.record().degraded.empty());
+              }
+              CHECK_FALSE(device.healthy(EngineId::kDma));
+              return {};
+            });
 }
 
-CONFORMANCE_CASE("sensor: its frames go through the network where they lie, for the NPU and for the CPU", {Capability::kSensor}) {
+CONFORMANCE_CASE(
+    "sensor: its frames go through the network where they lie, for the NPU and for the CPU",
+    {Capability::kSensor}) {
   for (const bool with_relu : {false, true})
     board.run({}, [&](HwPort& port) -> base::Status {
       Device device(port, {});
@@ -121,10 +132,14 @@ CONFORMANCE_CASE("sensor: its frames go through the network where they lie, for 
     });
 }
 
-CONFORMANCE_CASE("sensor: frames without a free buffer are dropped and counted, the others stay in order", {Capability::kSensor}) {
+CONFORMANCE_CASE(
+    "sensor: frames without a free buffer are dropped and counted, the others stay in order",
+    {Capability::kSensor}) {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
-    DEPUTY_ASSIGN(auto ring, SensorRing::start(device, {.frames = 2, .frame_bytes = kJobBytes, .period_ns = 100'000}));
+    DEPUTY_ASSIGN(
+        auto ring,
+        SensorRing::start(device, {.frames = 2, .frame_bytes = kJobBytes, .period_ns = 100'000}));
     DEPUTY_TRY(device.wait(ring->ready(1), port.now_ps() + kLong));
     DEPUTY_ASSIGN(const Bytes first, ring->buffer(0).read());
     port.sleep_until(port.now_ps() + 500 * kUs);

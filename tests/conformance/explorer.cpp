@@ -1,8 +1,7 @@
 #include "tests/conformance/explorer.h"
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "arch/memory_map.h"
 #include "tests/support/reference_device.h"
@@ -10,7 +9,8 @@
 namespace deputy::conformance {
 namespace {
 
-// A path through a tree of choices that is not known in advance: replayed up to the last choice, then one further.
+// A path through a tree of choices that is not known in advance: replayed up to the last choice,
+// then one further.
 class Choices {
  public:
   std::size_t choose(std::size_t options) {
@@ -60,21 +60,31 @@ class HeldDevice final : public test::ReferenceDevice {
   // Writes whose effect depends on what has completed before.
   static bool decisive(std::uint64_t address) {
     for (const std::uint64_t base : {arch::kNpuQueueBase, arch::kDmaQueueBase}) {
-      if (address < base + arch::queue_reg::kRing0BaseLo || address >= base + arch::queue_reg::kRing0BaseLo + arch::kRings * arch::kRingStride)
+      if (address < base + arch::queue_reg::kRing0BaseLo ||
+          address >= base + arch::queue_reg::kRing0BaseLo + arch::kRings * arch::kRingStride)
         continue;
-      const auto reg = static_cast<std::uint32_t>(address - base - arch::queue_reg::kRing0BaseLo) % arch::kRingStride + arch::queue_reg::kRing0BaseLo;
+      const auto reg = static_cast<std::uint32_t>(address - base - arch::queue_reg::kRing0BaseLo) %
+                           arch::kRingStride +
+                       arch::queue_reg::kRing0BaseLo;
       return reg == arch::queue_reg::kRing0Tail || reg == arch::queue_reg::kRing0Ctrl;
     }
-    if (address < arch::kSyncBase + arch::sync_reg::kTimeline0ValueLo || address >= arch::kSyncBase + 0x1000) return false;
+    if (address < arch::kSyncBase + arch::sync_reg::kTimeline0ValueLo ||
+        address >= arch::kSyncBase + 0x1000)
+      return false;
     const auto reg = static_cast<std::uint32_t>(address - arch::kSyncBase) % arch::kTimelineStride +
-                     arch::sync_reg::kTimeline0ValueLo - arch::sync_reg::kTimeline0ValueLo % arch::kTimelineStride;
+                     arch::sync_reg::kTimeline0ValueLo -
+                     arch::sync_reg::kTimeline0ValueLo % arch::kTimelineStride;
     return reg == arch::sync_reg::kTimeline0SignalHi || reg == arch::sync_reg::kTimeline0FailSet;
   }
-  bool woken(std::uint32_t lines) const { return (get(kIntc, arch::intc_reg::kPending) & lines) != 0; }
+  bool woken(std::uint32_t lines) const {
+    return (get(kIntc, arch::intc_reg::kPending) & lines) != 0;
+  }
   std::vector<Device> working() const {
     std::vector<Device> out;
     for (const Device engine : {kNpu, kDma})
-      if (get(engine == kNpu ? kNpuQueue : kDmaQueue, arch::queue_reg::kStatus) != 0 && !hangs(engine)) out.push_back(engine);
+      if (get(engine == kNpu ? kNpuQueue : kDmaQueue, arch::queue_reg::kStatus) != 0 &&
+          !hangs(engine))
+        out.push_back(engine);
     return out;
   }
   // Lets engines complete: at least one when `must`, then as many as chosen. False when none could.
@@ -105,7 +115,8 @@ Exploration explore_fake(const Scenario& scenario, const sim::FaultPlan& faults,
     if (out.runs == most) return out;
     HeldDevice port(npu_config(), faults, choices);
     Outcome outcome;
-    if (const base::Status status = scenario(port, outcome); !status.ok()) outcome.push_back(status.error().text());
+    if (const base::Status status = scenario(port, outcome); !status.ok())
+      outcome.push_back(status.error().text());
     ++out.runs;
     out.orders.insert(port.order());
     out.outcomes.insert(outcome);
@@ -122,7 +133,8 @@ Exploration explore_tlm(const Scenario& scenario, const sim::FaultPlan& faults) 
   };
   for (const char* engine : {"npu", "dma"}) {
     const std::string queue = std::string(engine) + ".queue";
-    for (const std::int32_t factor : {8, 200}) with({{.kind = "engine_slow", .target = engine, .repeat = 0, .factor = factor}});
+    for (const std::int32_t factor : {8, 200})
+      with({{.kind = "engine_slow", .target = engine, .repeat = 0, .factor = factor}});
     with({{.kind = "engine_slow", .target = engine, .nth = 4, .repeat = 0, .factor = 50}});
     for (const std::int64_t nth : {1, 2}) {
       with({{.kind = "late_signal", .target = queue, .nth = nth, .delay_ns = 300'000}});

@@ -1,4 +1,5 @@
-// Interrupts on their way from device to controller to host: acknowledged everywhere, never lost in between.
+// Interrupts on their way from device to controller to host: acknowledged everywhere, never lost in
+// between.
 #include "tests/conformance/rig.h"
 
 using namespace deputy;
@@ -19,7 +20,8 @@ CONFORMANCE_CASE("interrupts: taking one acknowledges it at the device and at th
   on_rig(board, [](Rig& r) {
     REQUIRE(r.npu.open(0, 4, 1, 0).ok());
     REQUIRE(r.npu.push(0, loud(0, 1)).ok());
-    CHECK(r.port.wait_irqs(bit(IrqLine::kNpuQueue), r.port.now_ps() + kMs) == bit(IrqLine::kNpuQueue));
+    CHECK(r.port.wait_irqs(bit(IrqLine::kNpuQueue), r.port.now_ps() + kMs) ==
+          bit(IrqLine::kNpuQueue));
     CHECK(r.pending() == bit(IrqLine::kNpuQueue));
     CHECK(r.npu.take_interrupts() == 1);
     CHECK(r.pending() == 0);
@@ -49,7 +51,8 @@ CONFORMANCE_CASE("interrupts: none is lost, whenever it comes") {
       pushed += 2;
       r.rest(i * 37'000);
       while (seen < pushed) {
-        REQUIRE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpuQueue), r.port.now_ps() + kMs));
+        REQUIRE(
+            r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpuQueue), r.port.now_ps() + kMs));
         r.npu.take_interrupts();
         seen = r.npu.finished(0) + r.npu.finished(1);
       }
@@ -84,12 +87,14 @@ CONFORMANCE_CASE("interrupts: a spurious one has no cause and is gone when taken
   });
 }
 
-CONFORMANCE_CASE("interrupts: a disabled line does not reach the host; its device keeps the cause") {
+CONFORMANCE_CASE(
+    "interrupts: a disabled line does not reach the host; its device keeps the cause") {
   on_rig(board, [](Rig& r) {
     r.intc.disable(IrqLine::kDmaQueue);
     REQUIRE(r.dma.open(0, 4, 1, 0).ok());
     REQUIRE(r.dma.push(0, loud(0, 1)).ok());
-    CHECK_FALSE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kDmaQueue), r.port.now_ps() + 100 * kUs));
+    CHECK_FALSE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kDmaQueue),
+                                r.port.now_ps() + 100 * kUs));
     CHECK(raw(r) == bit(IrqLine::kDmaQueue));
     r.intc.enable(IrqLine::kDmaQueue);
     CHECK(r.dma.take_interrupts() == 1);
@@ -99,11 +104,13 @@ CONFORMANCE_CASE("interrupts: a disabled line does not reach the host; its devic
   });
 }
 
-CONFORMANCE_CASE("interrupts: a lost one is in RAW and at the device, and the next comes again", {}, {sim::FaultKind::kLostInterrupt}) {
+CONFORMANCE_CASE("interrupts: a lost one is in RAW and at the device, and the next comes again", {},
+                 {sim::FaultKind::kLostInterrupt}) {
   on_rig(board, faults({{.kind = "lost_interrupt", .target = "dma.queue"}}), [](Rig& r) {
     REQUIRE(r.dma.open(0, 4, 1, 0).ok());
     REQUIRE(r.dma.push(0, loud(0, 1)).ok());
-    CHECK_FALSE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kDmaQueue), r.port.now_ps() + 100 * kUs));
+    CHECK_FALSE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kDmaQueue),
+                                r.port.now_ps() + 100 * kUs));
     CHECK(raw(r) == bit(IrqLine::kDmaQueue));
     CHECK(r.dma.take_interrupts() == 1);
     REQUIRE(r.dma.push(0, loud(0, 2)).ok());
@@ -112,14 +119,18 @@ CONFORMANCE_CASE("interrupts: a lost one is in RAW and at the device, and the ne
   });
 }
 
-CONFORMANCE_CASE("interrupts: a late one comes after its cause was served, and is spurious then", {}, {sim::FaultKind::kLateInterrupt}) {
-  on_rig(board, faults({{.kind = "late_interrupt", .target = "npu.queue", .delay_ns = 500'000}}), [](Rig& r) {
-    REQUIRE(r.npu.open(0, 4, 1, 0).ok());
-    REQUIRE(r.npu.push(0, loud(0, 1)).ok());
-    CHECK_FALSE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpuQueue), r.port.now_ps() + 100 * kUs));
-    CHECK(r.npu.take_interrupts() == 1);
-    CHECK(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpuQueue), r.port.now_ps() + 2 * kMs));
-    CHECK(r.npu.take_interrupts() == 0);
-    CHECK(r.pending() == 0);
-  });
+CONFORMANCE_CASE("interrupts: a late one comes after its cause was served, and is spurious then",
+                 {}, {sim::FaultKind::kLateInterrupt}) {
+  on_rig(board, faults({{.kind = "late_interrupt", .target = "npu.queue", .delay_ns = 500'000}}),
+         [](Rig& r) {
+           REQUIRE(r.npu.open(0, 4, 1, 0).ok());
+           REQUIRE(r.npu.push(0, loud(0, 1)).ok());
+           CHECK_FALSE(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpuQueue),
+                                       r.port.now_ps() + 100 * kUs));
+           CHECK(r.npu.take_interrupts() == 1);
+           CHECK(r.port.wait_irq(static_cast<std::uint32_t>(IrqLine::kNpuQueue),
+                                 r.port.now_ps() + 2 * kMs));
+           CHECK(r.npu.take_interrupts() == 0);
+           CHECK(r.pending() == 0);
+         });
 }

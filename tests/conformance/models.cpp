@@ -14,10 +14,12 @@ Bytes model(const Affine& f, bool with_relu) {
   e.model_name = "m";
   e.target = npu_config();
   e.constants = lut_table(f);
-  e.tensors = {tensor("in", Region::kExternal0), tensor("mid", Region::kFastArena), tensor("out", Region::kExternal1)};
+  e.tensors = {tensor("in", Region::kExternal0), tensor("mid", Region::kFastArena),
+               tensor("out", Region::kExternal1)};
   e.inputs = {0}, e.outputs = {2};
   e.fast_arena_bytes = kJobBytes;
-  e.externals = {{0, kJobBytes, false, 64, arch::ExternalMemory::kDram}, {2, kJobBytes, true, 64, arch::ExternalMemory::kDram}};
+  e.externals = {{0, kJobBytes, false, 64, arch::ExternalMemory::kDram},
+                 {2, kJobBytes, true, 64, arch::ExternalMemory::kDram}};
   e.ops.resize(2);
   e.ops[0] = {"mid", arch::OpKind::RELU, 0, false, false, "kept on the CPU", 0};
   e.ops[1] = {"out", arch::OpKind::CONV_2D, 1, true, false, "", 0};
@@ -29,7 +31,8 @@ Bytes model(const Affine& f, bool with_relu) {
   arch::Program program;
   program.source_ops = {1};
   const Region from = with_relu ? Region::kFastArena : Region::kExternal0;
-  program.words = map_stream(0, 0, static_cast<std::uint8_t>(from), 0, static_cast<std::uint8_t>(Region::kExternal1), 0, 1);
+  program.words = map_stream(0, 0, static_cast<std::uint8_t>(from), 0,
+                             static_cast<std::uint8_t>(Region::kExternal1), 0, 1);
   e.programs = {program};
   arch::Step npu;
   npu.kind = arch::StepKind::kNpu;

@@ -1,7 +1,6 @@
 // The ports under test: the simulated board (TLM), and the fake port with reference engines.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "base/check.h"
 #include "soc/platform.h"
@@ -77,13 +76,17 @@ class Fake final : public PortUnderTest {
     CHECK(port.allocations() == 0);
     CHECK(port.unjoined_threads() == 0);
   }
-  void preset_counters(HwPort& port, std::uint64_t queue_base, std::uint32_t ring, std::uint32_t value) override {
+  void preset_counters(HwPort& port, std::uint64_t queue_base, std::uint32_t ring,
+                       std::uint32_t value) override {
     auto& fake = dynamic_cast<test::ReferenceDevice&>(port);
-    const auto queue = queue_base == arch::kNpuQueueBase ? test::ReferenceDevice::kNpuQueue : test::ReferenceDevice::kDmaQueue;
+    const auto queue = queue_base == arch::kNpuQueueBase ? test::ReferenceDevice::kNpuQueue
+                                                         : test::ReferenceDevice::kDmaQueue;
     for (const std::uint32_t reg : {arch::queue_reg::kRing0Head, arch::queue_reg::kRing0Tail})
       fake.set(queue, reg + ring * arch::kRingStride, value);
   }
-  std::size_t allocations(HwPort& port) const override { return dynamic_cast<test::ReferenceDevice&>(port).allocations(); }
+  std::size_t allocations(HwPort& port) const override {
+    return dynamic_cast<test::ReferenceDevice&>(port).allocations();
+  }
 };
 
 }  // namespace

@@ -32,9 +32,12 @@ class OtherRegister final : public test::ForwardingPort {
 CONFORMANCE_CASE("probing: every block answers with its ID and version") {
   board.run({}, [](HwPort& port) -> base::Status {
     const std::pair<std::uint64_t, std::span<const arch::RegisterInfo>> blocks[] = {
-        {arch::kNpuBase, arch::npu_registers()},        {arch::kDmaBase, arch::dma_registers()},
-        {arch::kIntcBase, arch::intc_registers()},      {arch::kNpuQueueBase, arch::queue_registers()},
-        {arch::kDmaQueueBase, arch::queue_registers()}, {arch::kSyncBase, arch::sync_registers()}};
+        {arch::kNpuBase, arch::npu_registers()},
+        {arch::kDmaBase, arch::dma_registers()},
+        {arch::kIntcBase, arch::intc_registers()},
+        {arch::kNpuQueueBase, arch::queue_registers()},
+        {arch::kDmaQueueBase, arch::queue_registers()},
+        {arch::kSyncBase, arch::sync_registers()}};
     for (const auto& [base, registers] : blocks) {
       CHECK(port.read32(base) == registers[0].reset);
       port.write32(base, 0);  // read only
@@ -76,9 +79,11 @@ CONFORMANCE_CASE("probing: another ID, another version and nobody are refused by
 
 CONFORMANCE_CASE("probing: a program for another NPU is refused with the field that differs") {
   board.run({}, [](HwPort& port) -> base::Status {
-    const std::uint64_t config0 = arch::kNpuBase + arch::npu_reg::kConfig0, config1 = arch::kNpuBase + arch::npu_reg::kConfig1;
+    const std::uint64_t config0 = arch::kNpuBase + arch::npu_reg::kConfig0,
+                        config1 = arch::kNpuBase + arch::npu_reg::kConfig1;
     const std::tuple<std::uint64_t, std::uint32_t, const char*> changes[] = {
-        {config0, port.read32(config0) ^ 0x1F, "oc_lanes"}, {config1, port.read32(config1) / 2, "spm.bytes"}};
+        {config0, port.read32(config0) ^ 0x1F, "oc_lanes"},
+        {config1, port.read32(config1) / 2, "spm.bytes"}};
     for (const auto& [address, value, field] : changes) {
       OtherRegister other(port, address, value);
       Device device(other, {});
@@ -102,7 +107,8 @@ CONFORMANCE_CASE("probing: where nobody is, reads give ones, writes nothing, and
   });
 }
 
-CONFORMANCE_CASE("probing: the sensor's driver refuses another ID and rings it cannot hold", {Capability::kSensor}) {
+CONFORMANCE_CASE("probing: the sensor's driver refuses another ID and rings it cannot hold",
+                 {Capability::kSensor}) {
   board.run({}, [](HwPort& port) -> base::Status {
     const std::uint32_t real = port.read32(arch::kSensorBase);
     for (const std::uint32_t id : {real ^ 1, ~std::uint32_t{0}}) {

@@ -11,7 +11,8 @@ CONFORMANCE_CASE("recovery: a fault halts its ring alone and says where") {
     REQUIRE(r.npu.open(1, 4, 1, 0).ok());
     REQUIRE(r.dma.open(0, 4, 1, 0).ok());
     r.put(0, ramp(1));
-    arch::QueueEntry bad = r.bad_npu_job(0), lost = r.bad_dma_job(0), good = r.npu_job(0, 1024, {3, 1});
+    arch::QueueEntry bad = r.bad_npu_job(0), lost = r.bad_dma_job(0),
+                     good = r.npu_job(0, 1024, {3, 1});
     bad.signal[0] = point(0, 1), lost.signal[0] = point(1, 1), good.signal[0] = point(2, 1);
     REQUIRE(r.npu.push(0, bad).ok());
     REQUIRE(r.dma.push(0, lost).ok());
@@ -87,7 +88,8 @@ CONFORMANCE_CASE("recovery: a retry reads the entry again") {
   });
 }
 
-CONFORMANCE_CASE("recovery: an abort stops what runs, the others go on, a retry runs it again", {}, {sim::FaultKind::kEngineHang}) {
+CONFORMANCE_CASE("recovery: an abort stops what runs, the others go on, a retry runs it again", {},
+                 {sim::FaultKind::kEngineHang}) {
   on_rig(board, faults({{.kind = "engine_hang", .target = "npu"}}), [](Rig& r) {
     REQUIRE(r.npu.open(0, 4, 3, 0).ok());
     REQUIRE(r.npu.open(1, 4, 0, 0).ok());
@@ -116,14 +118,17 @@ CONFORMANCE_CASE("recovery: an abort stops what runs, the others go on, a retry 
   });
 }
 
-CONFORMANCE_CASE("recovery: a reset gives every ring its entries again, and the other engine goes on", {}, {sim::FaultKind::kEngineHang}) {
+CONFORMANCE_CASE(
+    "recovery: a reset gives every ring its entries again, and the other engine goes on", {},
+    {sim::FaultKind::kEngineHang}) {
   on_rig(board, faults({{.kind = "engine_hang", .target = "npu", .nth = 6}}), [](Rig& r) {
     for (const std::uint32_t ring : {0u, 1u, 3u}) REQUIRE(r.npu.open(ring, 4, 1, 0).ok());
     REQUIRE(r.dma.open(0, 4, 1, 0).ok());
     r.put(0, ramp(1)), r.put(4096, ramp(7, 16384));
-    arch::QueueEntry done = r.npu_job(0, 1024, {3, 1}), stuck = r.npu_job(1024, 2048, {5, 2}), waits = r.npu_job(2048, 3072, {7, 3}),
-                     copy = r.dma_job(4096, 32768, 16384);
-    done.signal[0] = point(0, 1), stuck.signal[0] = point(0, 2), waits.signal[0] = point(1, 1), copy.signal[0] = point(2, 1);
+    arch::QueueEntry done = r.npu_job(0, 1024, {3, 1}), stuck = r.npu_job(1024, 2048, {5, 2}),
+                     waits = r.npu_job(2048, 3072, {7, 3}), copy = r.dma_job(4096, 32768, 16384);
+    done.signal[0] = point(0, 1), stuck.signal[0] = point(0, 2), waits.signal[0] = point(1, 1),
+    copy.signal[0] = point(2, 1);
     waits.wait[0] = point(0, 2), copy.wait[0] = point(3, 1);
     arch::QueueEntry later = fence_entry();
     later.wait[0] = point(1, 1), later.signal[0] = point(4, 1);
@@ -140,7 +145,8 @@ CONFORMANCE_CASE("recovery: a reset gives every ring its entries again, and the 
     CHECK(r.wait(1, 1));
     CHECK(r.wait(4, 1));
     CHECK(r.wait(2, 1));
-    for (std::uint8_t t = 0; t < 5; ++t) CHECK(r.sync.failure(t) == SyncFailure::kNone);  // nothing was signalled twice
+    for (std::uint8_t t = 0; t < 5; ++t)
+      CHECK(r.sync.failure(t) == SyncFailure::kNone);  // nothing was signalled twice
     const Bytes first = Affine{3, 1}(ramp(1)), second = Affine{5, 2}(first);
     CHECK(r.get(2048) == second);
     CHECK(r.get(3072) == Affine{7, 3}(second));
@@ -163,7 +169,8 @@ CONFORMANCE_CASE("recovery: a ring begins afresh with its entries while the othe
       REQUIRE(r.dma.push(0, e).ok());
       REQUIRE(r.wait(0, value));
     }
-    arch::QueueEntry first = r.dma_job(0, 1024), second = r.dma_job(1024, 2048), other = r.dma_job(0, 3072);
+    arch::QueueEntry first = r.dma_job(0, 1024), second = r.dma_job(1024, 2048),
+                     other = r.dma_job(0, 3072);
     first.wait[0] = other.wait[0] = point(1, 1);
     second.signal[0] = point(2, 1), other.signal[0] = point(3, 1);
     REQUIRE(r.dma.push(0, first).ok());
@@ -180,7 +187,8 @@ CONFORMANCE_CASE("recovery: a ring begins afresh with its entries while the othe
   });
 }
 
-CONFORMANCE_CASE("recovery: a doorbell that got lost reads back as it was, and can be rung again", {}, {sim::FaultKind::kLostDoorbell}) {
+CONFORMANCE_CASE("recovery: a doorbell that got lost reads back as it was, and can be rung again",
+                 {}, {sim::FaultKind::kLostDoorbell}) {
   on_rig(board, faults({{.kind = "lost_doorbell", .target = "dma.queue"}}), [](Rig& r) {
     REQUIRE(r.dma.open(0, 4, 1, 0).ok());
     arch::QueueEntry e = fence_entry();

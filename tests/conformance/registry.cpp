@@ -56,7 +56,9 @@ const char* capability_name(Capability capability) {
 void PortUnderTest::preset_counters(HwPort&, std::uint64_t, std::uint32_t, std::uint32_t) {
   DEPUTY_CHECK(false, "a case uses what it has not named");
 }
-std::size_t PortUnderTest::allocations(HwPort&) const { DEPUTY_CHECK(false, "a case uses what it has not named"); }
+std::size_t PortUnderTest::allocations(HwPort&) const {
+  DEPUTY_CHECK(false, "a case uses what it has not named");
+}
 
 const std::vector<Case>& cases() { return all_cases(); }
 
@@ -65,8 +67,10 @@ std::string skip_reason(const Case& c, const PortUnderTest& port) {
   const auto add = [&](const std::string& what, const std::string& reason) {
     if (!reason.empty()) out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", what, reason);
   };
-  for (const Capability capability : c.needs.capabilities) add(capability_name(capability), port.lacks(capability));
-  for (const sim::FaultKind kind : c.needs.faults) add(sim::fault_kind_info(kind).name, port.lacks(kind));
+  for (const Capability capability : c.needs.capabilities)
+    add(capability_name(capability), port.lacks(capability));
+  for (const sim::FaultKind kind : c.needs.faults)
+    add(sim::fault_kind_info(kind).name, port.lacks(kind));
   return out;
 }
 
@@ -75,7 +79,8 @@ std::string table() {
   for (const PortUnderTest* port : ports()) {
     std::size_t skipped = 0;
     for (const Case& c : cases()) skipped += !skip_reason(c, *port).empty();
-    out += fmt::format(", {}: {} run and {} skipped", port->name(), cases().size() - skipped, skipped);
+    out +=
+        fmt::format(", {}: {} run and {} skipped", port->name(), cases().size() - skipped, skipped);
   }
   out += "\n";
   for (const Case& c : cases())
@@ -85,7 +90,8 @@ std::string table() {
   return out;
 }
 
-Registrar::Registrar(const char* name, void (*body)(PortUnderTest&), const char* file, std::size_t line, Needs needs) {
+Registrar::Registrar(const char* name, void (*body)(PortUnderTest&), const char* file,
+                     std::size_t line, Needs needs) {
   all_cases().push_back({name, std::move(needs), body});
   for (std::size_t port = 0; port < ports().size(); ++port)
     Catch::AutoReg(new Invoker(all_cases().size() - 1, port), Catch::SourceLineInfo(file, line), "",

@@ -1,5 +1,6 @@
-// The conformance suite's cases, written once and run on every port. A case names what it needs beyond the contract's
-// core; a port answers for each of these whether it has it, or why not. So a case is skipped only with a reason.
+// The conformance suite's cases, written once and run on every port. A case names what it needs
+// beyond the contract's core; a port answers for each of these whether it has it, or why not. So a
+// case is skipped only with a reason.
 #pragma once
 
 #include <functional>
@@ -34,7 +35,8 @@ class PortUnderTest {
   /// Runs a host program on a fresh board; an error of the program fails the test.
   virtual void run(const sim::FaultPlan& faults, const Program& program) = 0;
   /// kPresetCounters.
-  virtual void preset_counters(HwPort& port, std::uint64_t queue_base, std::uint32_t ring, std::uint32_t value);
+  virtual void preset_counters(HwPort& port, std::uint64_t queue_base, std::uint32_t ring,
+                               std::uint32_t value);
   /// kCountsMemory.
   virtual std::size_t allocations(HwPort& port) const;
 };
@@ -59,16 +61,20 @@ std::string table();
 
 class Registrar {
  public:
-  Registrar(const char* name, void (*body)(PortUnderTest&), const char* file, std::size_t line, Needs needs = {});
+  Registrar(const char* name, void (*body)(PortUnderTest&), const char* file, std::size_t line,
+            Needs needs = {});
 };
 
 }  // namespace deputy::conformance
 
 #define CONFORMANCE_JOIN2(a, b) a##b
 #define CONFORMANCE_JOIN(a, b) CONFORMANCE_JOIN2(a, b)
-/// CONFORMANCE_CASE("name") or ("name", {capabilities}, {fault kinds}), then the body; `board` is the port under test.
-#define CONFORMANCE_CASE(name, ...)                                                                            \
-  static void CONFORMANCE_JOIN(case_, __LINE__)(deputy::conformance::PortUnderTest & board);                   \
-  static const deputy::conformance::Registrar CONFORMANCE_JOIN(registrar_, __LINE__)(                          \
-      name, &CONFORMANCE_JOIN(case_, __LINE__), __FILE__, __LINE__, deputy::conformance::Needs{__VA_ARGS__});  \
-  static void CONFORMANCE_JOIN(case_, __LINE__)([[maybe_unused]] deputy::conformance::PortUnderTest & board)
+/// CONFORMANCE_CASE("name") or ("name", {capabilities}, {fault kinds}), then the body; `board` is
+/// the port under test.
+#define CONFORMANCE_CASE(name, ...)                                                          \
+  static void CONFORMANCE_JOIN(case_, __LINE__)(deputy::conformance::PortUnderTest & board); \
+  static const deputy::conformance::Registrar CONFORMANCE_JOIN(registrar_, __LINE__)(        \
+      name, &CONFORMANCE_JOIN(case_, __LINE__), __FILE__, __LINE__,                          \
+      deputy::conformance::Needs{__VA_ARGS__});                                              \
+  static void CONFORMANCE_JOIN(                                                              \
+      case_, __LINE__)([[maybe_unused]] deputy::conformance::PortUnderTest & board)

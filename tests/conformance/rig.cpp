@@ -10,18 +10,21 @@ namespace deputy::conformance {
 
 Bytes lut_table(const Affine& f) {
   Bytes out(256);
-  for (int v = -128; v < 128; ++v) out[static_cast<std::size_t>(v + 128)] = f(static_cast<std::uint8_t>(v));
+  for (int v = -128; v < 128; ++v)
+    out[static_cast<std::size_t>(v + 128)] = f(static_cast<std::uint8_t>(v));
   return out;
 }
 
 Bytes ramp(int start, std::size_t bytes) {
   Bytes out(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(start + static_cast<int>(i));
+  for (std::size_t i = 0; i < bytes; ++i)
+    out[i] = static_cast<std::uint8_t>(start + static_cast<int>(i));
   return out;
 }
 
-std::vector<std::uint32_t> map_stream(std::uint8_t tables, std::uint64_t table, std::uint8_t in, std::uint64_t from,
-                                      std::uint8_t out, std::uint64_t to, std::uint16_t tag) {
+std::vector<std::uint32_t> map_stream(std::uint8_t tables, std::uint64_t table, std::uint8_t in,
+                                      std::uint64_t from, std::uint8_t out, std::uint64_t to,
+                                      std::uint16_t tag) {
   std::vector<std::uint32_t> words;
   const auto add = [&](const arch::Operation& op, std::uint32_t loads, std::uint32_t computes) {
     arch::Instruction i;
@@ -117,8 +120,10 @@ bool Rig::wait(std::uint32_t timeline, std::uint64_t value, std::uint64_t limit_
   const std::uint64_t deadline = port.now_ps() + limit_ps;
   for (;;) {
     sync.arm(t, value);
-    const bool failed = sync.failure(t) != arch::SyncFailure::kNone, reached = sync.value(t) >= value;
-    if (!failed && !reached && port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kSync), deadline)) {
+    const bool failed = sync.failure(t) != arch::SyncFailure::kNone,
+               reached = sync.value(t) >= value;
+    if (!failed && !reached &&
+        port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kSync), deadline)) {
       sync.take_interrupts();
       continue;
     }
@@ -136,7 +141,8 @@ bool Rig::halted(host_runtime::QueueDriver& queue, std::uint32_t ring) {
   return false;
 }
 
-void on_rig(PortUnderTest& board, const sim::FaultPlan& plan, const std::function<void(Rig&)>& program) {
+void on_rig(PortUnderTest& board, const sim::FaultPlan& plan,
+            const std::function<void(Rig&)>& program) {
   board.run(plan, [&](HwPort& port) -> base::Status {
     Rig rig(port);
     program(rig);

@@ -1,4 +1,5 @@
-// What driver-level cases share: all drivers of one board, a block of memory, and small jobs whose results are known.
+// What driver-level cases share: all drivers of one board, a block of memory, and small jobs whose
+// results are known.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -16,7 +17,8 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint64_t kUs = 1'000'000, kMs = 1'000 * kUs;
 constexpr std::uint32_t kJobBytes = 256;
 
-/// What an NPU job does to each byte: x * mul + add, mul odd. Two of them do not commute, so bytes tell their order.
+/// What an NPU job does to each byte: x * mul + add, mul odd. Two of them do not commute, so bytes
+/// tell their order.
 struct Affine {
   std::uint32_t mul = 3, add = 1;
   std::uint8_t operator()(std::uint8_t x) const { return static_cast<std::uint8_t>(x * mul + add); }
@@ -28,9 +30,11 @@ struct Affine {
 /// The 256-byte table that a LUT instruction needs for it.
 Bytes lut_table(const Affine& f);
 Bytes ramp(int start, std::size_t bytes = kJobBytes);
-/// A stream: kJobBytes at `from` of region `in`, through the table at `table` of region `tables`, to `to` of region `out`.
-std::vector<std::uint32_t> map_stream(std::uint8_t tables, std::uint64_t table, std::uint8_t in, std::uint64_t from,
-                                      std::uint8_t out, std::uint64_t to, std::uint16_t tag);
+/// A stream: kJobBytes at `from` of region `in`, through the table at `table` of region `tables`,
+/// to `to` of region `out`.
+std::vector<std::uint32_t> map_stream(std::uint8_t tables, std::uint64_t table, std::uint8_t in,
+                                      std::uint64_t from, std::uint8_t out, std::uint64_t to,
+                                      std::uint16_t tag);
 
 inline arch::TimelinePoint point(std::uint32_t timeline, std::uint64_t value) {
   return {1, static_cast<std::uint8_t>(timeline), value};
@@ -71,7 +75,10 @@ class Rig {
 };
 
 /// Runs `program` on a fresh board with its drivers ready.
-void on_rig(PortUnderTest& board, const sim::FaultPlan& faults, const std::function<void(Rig&)>& program);
-inline void on_rig(PortUnderTest& board, const std::function<void(Rig&)>& program) { on_rig(board, {}, program); }
+void on_rig(PortUnderTest& board, const sim::FaultPlan& faults,
+            const std::function<void(Rig&)>& program);
+inline void on_rig(PortUnderTest& board, const std::function<void(Rig&)>& program) {
+  on_rig(board, {}, program);
+}
 
 }  // namespace deputy::conformance

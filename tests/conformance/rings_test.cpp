@@ -46,7 +46,8 @@ CONFORMANCE_CASE("rings: a full one is busy, loses nothing and recovers") {
   on_rig(board, [](Rig& r) {
     REQUIRE(r.dma.open(2, 2, 0, 0).ok());
     r.put(0, ramp(1));
-    arch::QueueEntry first = r.dma_job(0, 1024), second = r.dma_job(1024, 2048), third = r.dma_job(2048, 3072);
+    arch::QueueEntry first = r.dma_job(0, 1024), second = r.dma_job(1024, 2048),
+                     third = r.dma_job(2048, 3072);
     first.wait[0] = point(0, 1), first.signal[0] = point(1, 1);
     third.signal[0] = point(1, 2);
     REQUIRE(r.dma.push(2, first).ok());
@@ -61,7 +62,8 @@ CONFORMANCE_CASE("rings: a full one is busy, loses nothing and recovers") {
   });
 }
 
-CONFORMANCE_CASE("rings: closing drops what waits, changes no timeline, and the ring opens afresh") {
+CONFORMANCE_CASE(
+    "rings: closing drops what waits, changes no timeline, and the ring opens afresh") {
   on_rig(board, [](Rig& r) {
     REQUIRE(r.npu.open(1, 4, 0, 0).ok());
     r.put(0, ramp(9)), r.put(512, ramp(0));
@@ -101,13 +103,15 @@ CONFORMANCE_CASE("rings: the highest priority first, equals take turns") {
     r.sync.signal(0, 1);
     for (std::uint32_t ring = 0; ring < 3; ++ring) REQUIRE(r.wait(1 + ring, 2));
     const Bytes got = r.get(0);
-    const Bytes turns[] = {applied(ramp(0), {f[1][0], f[1][1], f[0][0], f[2][0], f[0][1], f[2][1]}),
-                           applied(ramp(0), {f[1][0], f[1][1], f[2][0], f[0][0], f[2][1], f[0][1]})};
+    const Bytes turns[] = {
+        applied(ramp(0), {f[1][0], f[1][1], f[0][0], f[2][0], f[0][1], f[2][1]}),
+        applied(ramp(0), {f[1][0], f[1][1], f[2][0], f[0][0], f[2][1], f[0][1]})};
     CHECK((got == turns[0] || got == turns[1]));
   });
 }
 
-CONFORMANCE_CASE("rings: entries without work wait and signal while the engine is occupied", {}, {sim::FaultKind::kEngineHang}) {
+CONFORMANCE_CASE("rings: entries without work wait and signal while the engine is occupied", {},
+                 {sim::FaultKind::kEngineHang}) {
   on_rig(board, faults({{.kind = "engine_hang", .target = "dma"}}), [](Rig& r) {
     REQUIRE(r.dma.open(0, 4, 3, 0).ok());
     REQUIRE(r.dma.open(1, 4, 0, 0).ok());
@@ -140,7 +144,8 @@ CONFORMANCE_CASE("rings: HEAD counts, and an interrupt comes for entries that as
   });
 }
 
-CONFORMANCE_CASE("rings: a malformed entry halts its ring with its address, and skipping it goes on") {
+CONFORMANCE_CASE(
+    "rings: a malformed entry halts its ring with its address, and skipping it goes on") {
   on_rig(board, [](Rig& r) {
     REQUIRE(r.dma.open(0, 4, 0, 0).ok());
     REQUIRE(r.dma.open(1, 4, 0, 0).ok());
@@ -163,12 +168,14 @@ CONFORMANCE_CASE("rings: a malformed entry halts its ring with its address, and 
   });
 }
 
-CONFORMANCE_CASE("rings: no memory, an odd size and a doorbell too far halt the ring and name the cause") {
+CONFORMANCE_CASE(
+    "rings: no memory, an odd size and a doorbell too far halt the ring and name the cause") {
   on_rig(board, [](Rig& r) {
     const auto set = [&](std::uint32_t reg, std::uint32_t ring, std::uint32_t value) {
       r.port.write32(arch::kDmaQueueBase + reg + ring * arch::kRingStride, value);
     };
-    set(queue::kRing0BaseLo, 0, 0x70000000), set(queue::kRing0Entries, 0, 4), set(queue::kRing0Config, 0, 1);
+    set(queue::kRing0BaseLo, 0, 0x70000000), set(queue::kRing0Entries, 0, 4),
+        set(queue::kRing0Config, 0, 1);
     set(queue::kRing0Tail, 0, 1);
     REQUIRE(r.halted(r.dma, 0));
     CHECK(r.dma.fault(0).cause == RingCause::kBus);
@@ -196,9 +203,11 @@ CONFORMANCE_CASE("rings: counters pass 2^32", {Capability::kPresetCounters}) {
     constexpr std::uint32_t kStart = 0xFFFFFFFD;
     board.preset_counters(r.port, arch::kDmaQueueBase, 0, kStart);
     const std::uint64_t ring = r.port.read32(arch::kDmaQueueBase + queue::kRing0BaseLo);
-    const SharedMemory copy = *r.port.alloc(MemoryKind::kDram, 4 * arch::kQueueEntryBytes, arch::kPageBytes);
+    const SharedMemory copy =
+        *r.port.alloc(MemoryKind::kDram, 4 * arch::kQueueEntryBytes, arch::kPageBytes);
     REQUIRE(ring != 0);
-    r.port.write32(arch::kDmaQueueBase + queue::kRing0BaseLo, static_cast<std::uint32_t>(copy.address));
+    r.port.write32(arch::kDmaQueueBase + queue::kRing0BaseLo,
+                   static_cast<std::uint32_t>(copy.address));
     for (std::uint32_t i = 0; i < 4; ++i) {
       arch::QueueEntry e = fence_entry();
       e.signal[0] = point(0, i + 1);

@@ -7,14 +7,16 @@ using namespace deputy::conformance;
 using namespace deputy::host_runtime;
 using base::ErrorKind;
 
-CONFORMANCE_CASE("sessions: runs give the model's bytes, again and again, with host steps and without") {
+CONFORMANCE_CASE(
+    "sessions: runs give the model's bytes, again and again, with host steps and without") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     for (const bool with_relu : {false, true}) {
       auto session = load(device, model({5, 9}, with_relu), 1);
       for (const int start : {0, 77, 200}) {
         DEPUTY_TRY(session->run(std::vector<Bytes>{ramp(start)}));
-        CHECK(*session->read_tensor(2) == Affine{5, 9}(with_relu ? relu(ramp(start)) : ramp(start)));
+        CHECK(*session->read_tensor(2) ==
+              Affine{5, 9}(with_relu ? relu(ramp(start)) : ramp(start)));
       }
     }
     return {};
@@ -25,7 +27,8 @@ CONFORMANCE_CASE("sessions: inputs of another size are refused, and the next run
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     auto session = load(device, model({3, 1}), 1);
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{kJobBytes - 1}, std::size_t{kJobBytes + 1}})
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{kJobBytes - 1}, std::size_t{kJobBytes + 1}})
       CHECK(session->run(std::vector<Bytes>{Bytes(bytes)}).error().kind == ErrorKind::kInput);
     CHECK_FALSE(session->run(std::vector<Bytes>{}).ok());
     CHECK_FALSE(session->run(std::vector<Bytes>{ramp(0), ramp(0)}).ok());
@@ -39,8 +42,12 @@ CONFORMANCE_CASE("sessions: files that are none, end early or were changed are r
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     const Bytes good = model({3, 1});
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, good.size() / 2, good.size() - 1})
-      CHECK_FALSE(Session::load(device, Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)), "m").ok());
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{3}, good.size() / 2, good.size() - 1})
+      CHECK_FALSE(
+          Session::load(device,
+                        Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)), "m")
+              .ok());
     for (std::size_t at = 0; at < good.size(); at += good.size() / 23) {
       Bytes changed = good;
       changed[at] ^= 0x20;
@@ -81,7 +88,8 @@ CONFORMANCE_CASE("sessions: a deadline ends what waits for ever, and only that")
     DEPUTY_TRY(session->frame(0).input(0).write(ramp(1)));
     DEPUTY_TRY(session->frame(1).input(0).write(ramp(2)));
     const std::uint64_t deadline = port.now_ps() + 5 * kMs;
-    DEPUTY_ASSIGN(const Fence late, session->frame(0).submit({.waits = {Fence(never, 1, true)}, .deadline_ps = deadline}));
+    DEPUTY_ASSIGN(const Fence late, session->frame(0).submit({.waits = {Fence(never, 1, true)},
+                                                              .deadline_ps = deadline}));
     DEPUTY_ASSIGN(const Fence behind, session->frame(1).submit({}));
     CHECK(device.wait(late, port.now_ps() + kLong).error().kind == ErrorKind::kDeadline);
     CHECK(port.now_ps() >= deadline);
@@ -144,7 +152,9 @@ CONFORMANCE_CASE("sessions: memory is given back", {Capability::kCountsMemory}) 
   });
 }
 
-CONFORMANCE_CASE("threads: three with a model and a priority each share the engines, and each gets its own bytes") {
+CONFORMANCE_CASE(
+    "threads: three with a model and a priority each share the engines, and each gets its own "
+    "bytes") {
   board.run({}, [](HwPort& port) -> base::Status {
     Device device(port, {});
     const Affine f[] = {{3, 1}, {5, 2}, {7, 3}};
@@ -156,17 +166,22 @@ CONFORMANCE_CASE("threads: three with a model and a priority each share the engi
         ended[t] = [&]() -> base::Status {
           DEPUTY_ASSIGN(auto context, device.create_context({.priority = t}));
           // The middle one has a step on the CPU, whoever of the threads computes it.
-          DEPUTY_ASSIGN(auto session, Session::load(device, model(f[t], t == 1), "m", {.context = context, .frames = 2}));
-          DEPUTY_ASSIGN(Buffer camera, Buffer::make(device.space(), MemoryKind::kDram, kJobBytes, kCacheLine));
-          DEPUTY_ASSIGN(Buffer radio, Buffer::make(device.space(), MemoryKind::kDram, kJobBytes, kCacheLine));
+          DEPUTY_ASSIGN(auto session, Session::load(device, model(f[t], t == 1), "m",
+                                                    {.context = context, .frames = 2}));
+          DEPUTY_ASSIGN(Buffer camera,
+                        Buffer::make(device.space(), MemoryKind::kDram, kJobBytes, kCacheLine));
+          DEPUTY_ASSIGN(Buffer radio,
+                        Buffer::make(device.space(), MemoryKind::kDram, kJobBytes, kCacheLine));
           for (int i = 0; i < 6; ++i) {
-            const Bytes here = ramp(31 * i + static_cast<int>(t)), there = ramp(90 - i - static_cast<int>(t));
+            const Bytes here = ramp(31 * i + static_cast<int>(t)),
+                        there = ramp(90 - i - static_cast<int>(t));
             auto &first = session->frame(0), &second = session->frame(1);
             DEPUTY_TRY(camera.write(here));
             DEPUTY_TRY(second.input(0).write(there));
             DEPUTY_ASSIGN(const Fence in, device.copy(context, first.input(0), camera, {}));
             DEPUTY_ASSIGN(const Fence ran, first.submit({.waits = {in}}));
-            DEPUTY_ASSIGN(const Fence sent, device.copy(context, radio, first.output(0), std::vector<Fence>{ran}));
+            DEPUTY_ASSIGN(const Fence sent,
+                          device.copy(context, radio, first.output(0), std::vector<Fence>{ran}));
             DEPUTY_ASSIGN(const Fence beside, second.submit({}));
             DEPUTY_TRY(device.wait(sent, port.now_ps() + kLong));
             DEPUTY_TRY(device.wait(beside, port.now_ps() + kLong));
@@ -174,7 +189,8 @@ CONFORMANCE_CASE("threads: three with a model and a priority each share the engi
             DEPUTY_ASSIGN(const Bytes got, radio.read());
             DEPUTY_ASSIGN(const Bytes other, second.output(0).read());
             if (got != expected(here) || other != expected(there))
-              return base::Error{ErrorKind::kMismatch, "thread", "another one's bytes, or none", ""};
+              return base::Error{ErrorKind::kMismatch, "thread", "another one's bytes, or none",
+                                 ""};
             ++rounds[t];
           }
           return {};

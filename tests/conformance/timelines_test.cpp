@@ -1,4 +1,5 @@
-// Timelines: 64 bits, strictly increasing, waits before signals, failures that reach everybody and stay.
+// Timelines: 64 bits, strictly increasing, waits before signals, failures that reach everybody and
+// stay.
 #include "tests/conformance/rig.h"
 
 using namespace deputy;
@@ -11,7 +12,8 @@ CONFORMANCE_CASE("timelines: waits come before signals, from rings of both engin
     REQUIRE(r.npu.open(1, 4, 1, 0).ok());
     REQUIRE(r.dma.open(0, 4, 1, 0).ok());
     r.put(0, ramp(1));
-    arch::QueueEntry a = r.npu_job(0, 1024, {3, 1}), b = r.npu_job(0, 2048, {5, 2}), c = r.dma_job(0, 3072);
+    arch::QueueEntry a = r.npu_job(0, 1024, {3, 1}), b = r.npu_job(0, 2048, {5, 2}),
+                     c = r.dma_job(0, 3072);
     for (arch::QueueEntry* e : {&a, &b, &c}) e->wait[0] = point(0, 7);
     a.signal[0] = point(1, 1), b.signal[0] = point(2, 1), c.signal[0] = point(3, 1);
     REQUIRE(r.npu.push(0, a).ok());
@@ -45,7 +47,9 @@ CONFORMANCE_CASE("timelines: an entry waits for all of its four points") {
   });
 }
 
-CONFORMANCE_CASE("timelines: a signal that is not above fails, the first failure stays, what was reached stays") {
+CONFORMANCE_CASE(
+    "timelines: a signal that is not above fails, the first failure stays, what was reached "
+    "stays") {
   on_rig(board, [](Rig& r) {
     for (const std::uint64_t second : {std::uint64_t{5}, std::uint64_t{4}, std::uint64_t{0}}) {
       const auto t = *r.sync.allocate();
@@ -86,15 +90,16 @@ CONFORMANCE_CASE("timelines: an entry's signal that is not above fails for its w
   });
 }
 
-CONFORMANCE_CASE("timelines: a failure reaches every waiter, across engines, and none of their jobs runs") {
+CONFORMANCE_CASE(
+    "timelines: a failure reaches every waiter, across engines, and none of their jobs runs") {
   on_rig(board, [](Rig& r) {
     for (const std::uint32_t ring : {0u, 1u}) {
       REQUIRE(r.npu.open(ring, 4, 1, 0).ok());
       REQUIRE(r.dma.open(ring, 4, 1, 0).ok());
     }
     r.put(0, ramp(1)), r.put(1024, ramp(100)), r.put(2048, ramp(200)), r.put(3072, ramp(50));
-    arch::QueueEntry root = r.dma_job(0, 1024), npu = r.npu_job(1024, 2048, {3, 1}), dma = r.dma_job(2048, 3072),
-                     other = r.npu_job(1024, 3072, {5, 1});
+    arch::QueueEntry root = r.dma_job(0, 1024), npu = r.npu_job(1024, 2048, {3, 1}),
+                     dma = r.dma_job(2048, 3072), other = r.npu_job(1024, 3072, {5, 1});
     root.wait[0] = point(0, 1), root.signal[0] = point(1, 1);
     npu.wait[0] = other.wait[0] = point(1, 1);
     npu.signal[0] = point(2, 1), npu.signal[1] = point(3, 1);
@@ -121,7 +126,8 @@ CONFORMANCE_CASE("timelines: large values are plain numbers") {
     REQUIRE(r.dma.open(0, 8, 1, 0).ok());
     constexpr std::uint64_t kTop = std::uint64_t{1} << 62;
     std::uint64_t number = 0;
-    for (const std::uint64_t v : {(std::uint64_t{1} << 32) - 1, std::uint64_t{1} << 32, kTop - 1, kTop, kTop + 1}) {
+    for (const std::uint64_t v :
+         {(std::uint64_t{1} << 32) - 1, std::uint64_t{1} << 32, kTop - 1, kTop, kTop + 1}) {
       arch::QueueEntry waiter = fence_entry();
       waiter.wait[0] = point(0, v), waiter.signal[0] = point(1, v);
       REQUIRE(r.dma.push(0, waiter).ok());
@@ -132,8 +138,8 @@ CONFORMANCE_CASE("timelines: large values are plain numbers") {
       CHECK(r.sync.value(1) == v);
       CHECK(r.dma.finished(0) == ++number);
     }
-    // The host signals up to the last bit; a ring entry that names more than 9.2e18 is refused as malformed
-    // (docs/conformance.md).
+    // The host signals up to the last bit; a ring entry that names more than 9.2e18 is refused as
+    // malformed (docs/conformance.md).
     r.sync.signal(0, std::uint64_t{1} << 63);
     r.sync.signal(0, ~std::uint64_t{0});
     CHECK(r.sync.value(0) == ~std::uint64_t{0});

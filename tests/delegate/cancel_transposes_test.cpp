@@ -1,8 +1,9 @@
 // TRANSPOSEs that undo each other leave no work and no change.
+#include "delegate/fusion/cancel_transposes.h"
+
 #include <catch2/catch.hpp>
 
 #include "delegate/dump.h"
-#include "delegate/fusion/cancel_transposes.h"
 #include "tests/delegate/layer_graph.h"
 
 namespace deputy::delegate {
@@ -17,10 +18,12 @@ constexpr Quant kQ{0.2f, 3};
 TensorId transpose(LayerGraph& g, TensorId x, const std::vector<std::int32_t>& axes) {
   Shape shape;
   for (const std::int32_t axis : axes) shape.push_back(g.shape(x)[static_cast<std::size_t>(axis)]);
-  return g.op(OpKind::TRANSPOSE, {x, g.ints(axes, {static_cast<std::int32_t>(axes.size())})}, shape, kQ);
+  return g.op(OpKind::TRANSPOSE, {x, g.ints(axes, {static_cast<std::int32_t>(axes.size())})}, shape,
+              kQ);
 }
 TensorId reshape(LayerGraph& g, TensorId x, const Shape& shape) {
-  return g.op(OpKind::RESHAPE, {x, g.ints({shape.begin(), shape.end()}, {static_cast<std::int32_t>(shape.size())})},
+  return g.op(OpKind::RESHAPE,
+              {x, g.ints({shape.begin(), shape.end()}, {static_cast<std::int32_t>(shape.size())})},
               shape, kQ);
 }
 
@@ -71,7 +74,8 @@ TEST_CASE("three transposes that go round, and reshapes between, are seen throug
 TEST_CASE("dimensions of one move for nothing") {
   LayerGraph g;
   const TensorId x = g.input({1, 8, 1, 6}, kQ);
-  check(g.finish({g.unary(OpKind::RELU, transpose(g, x, {2, 1, 0, 3}), kQ), g.unary(OpKind::RELU, transpose(g, x, {0, 2, 1, 3}), kQ)}),
+  check(g.finish({g.unary(OpKind::RELU, transpose(g, x, {2, 1, 0, 3}), kQ),
+                  g.unary(OpKind::RELU, transpose(g, x, {0, 2, 1, 3}), kQ)}),
         {false, true, false, true});
 }
 
@@ -79,8 +83,10 @@ TEST_CASE("transposes that do not go back are computed") {
   LayerGraph g;
   const TensorId x = g.input({1, 4, 4, 4}, kQ);
   const TensorId a = transpose(g, transpose(g, x, {0, 2, 3, 1}), {0, 2, 3, 1});
-  // As many elements in each dimension, but in another order: a reshape of the transposed is no transpose back.
-  const TensorId b = transpose(g, reshape(g, transpose(g, g.input({6, 4}, kQ), {1, 0}), {6, 4}), {1, 0});
+  // As many elements in each dimension, but in another order: a reshape of the transposed is no
+  // transpose back.
+  const TensorId b =
+      transpose(g, reshape(g, transpose(g, g.input({6, 4}, kQ), {1, 0}), {6, 4}), {1, 0});
   const Graph graph = g.finish({a, b});
   CHECK(!cancel_transposes(graph));
   check(graph, {true, true, true, false, true});

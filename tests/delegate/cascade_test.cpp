@@ -1,5 +1,5 @@
-// Cascades: the plan of the stripes against a replay row by row, and whole networks in every legal order of their
-// instructions against the same network without cascades.
+// Cascades: the plan of the stripes against a replay row by row, and whole networks in every legal
+// order of their instructions against the same network without cascades.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -70,14 +70,16 @@ void replay(const std::vector<CascadeStage>& stages, const Stripes& stripes) {
     for (std::int64_t y = step.rows.begin; y < step.rows.end; ++y)
       own[static_cast<std::size_t>(y) % own.size()] = y;
     made[s] = step.rows.end;
-    }
+  }
   for (std::size_t s = 0; s < stages.size(); ++s) REQUIRE(made[s] == stages[s].height);
 }
 
 // A chain of convolutions, depthwise layers, pools and residual additions.
 Graph random_chain(unsigned seed) {
   std::mt19937 random(seed);
-  const auto pick = [&](int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); };
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
   workloads::Builder b("chain", seed);
   TensorId x = b.input({1, pick(9, 30), pick(5, 14), pick(1, 6)}, -1.0f, 1.5f);
   const int layers = pick(3, 7);
@@ -87,13 +89,18 @@ Graph random_chain(unsigned seed) {
     const auto padding = valid ? arch::Padding::kValid : arch::Padding::kSame;
     switch (pick(0, 3)) {
       case 0:
-        x = b.conv(name, x, pick(1, 12), {.kernel_h = pick(1, 3), .kernel_w = pick(1, 3), .stride_h = pick(1, 2), .padding = padding});
+        x = b.conv(name, x, pick(1, 12),
+                   {.kernel_h = pick(1, 3),
+                    .kernel_w = pick(1, 3),
+                    .stride_h = pick(1, 2),
+                    .padding = padding});
         break;
       case 1:
         x = b.depthwise(name, x, 1, {.kernel_h = 3, .kernel_w = 3});
         break;
       case 2:
-        x = b.max_pool(name, x, {.kernel_h = 2, .kernel_w = 2, .stride_h = pick(1, 2), .stride_w = 1});
+        x = b.max_pool(name, x,
+                       {.kernel_h = 2, .kernel_w = 2, .stride_h = pick(1, 2), .stride_w = 1});
         break;
       default: {
         const TensorId wide = b.conv(name + "a", x, 8, {.kernel_h = 1, .kernel_w = 1});
@@ -113,9 +120,11 @@ TEST_CASE("every row is still in its ring when a stage reads it, and all rows ar
   for (int round = 0; round < 3000; ++round) {
     INFO("round " << round);
     const std::vector<CascadeStage> stages = random_stages(random);
-    const Stripes stripes = plan_stripes(stages, 1 + static_cast<std::int64_t>(random() % 6), random() % 2 == 0);
+    const Stripes stripes =
+        plan_stripes(stages, 1 + static_cast<std::int64_t>(random() % 6), random() % 2 == 0);
     replay(stages, stripes);
-    for (const auto& [tensor, rows] : stripes.rings) kept += rows, whole += stages[static_cast<std::size_t>(tensor - 1)].height;
+    for (const auto& [tensor, rows] : stripes.rings)
+      kept += rows, whole += stages[static_cast<std::size_t>(tensor - 1)].height;
   }
   CHECK(kept < whole * 3 / 4);  // and they are rings indeed
 }
@@ -131,12 +140,15 @@ TEST_CASE("a stage's window of three rows needs a ring of the stripe and two mor
   CHECK(stripes.rows[3][0].end == 16);
 }
 
-TEST_CASE("of three or more stages, one of a skewed cascade never needs what was made just before it") {
-  CascadeStage a{1, 16, 10, {{0, 1, 1, 0, 16}}}, b{2, 16, 10, {{1, 1, 3, 1, 16}}}, c{3, 16, 10, {{2, 1, 1, 0, 16}}};
+TEST_CASE(
+    "of three or more stages, one of a skewed cascade never needs what was made just before it") {
+  CascadeStage a{1, 16, 10, {{0, 1, 1, 0, 16}}}, b{2, 16, 10, {{1, 1, 3, 1, 16}}},
+      c{3, 16, 10, {{2, 1, 1, 0, 16}}};
   const Stripes stripes = plan_stripes({a, b, c}, 4, true);
   REQUIRE(stripes.order.size() == 12);
   const std::vector<CascadeStage> stages = {a, b, c};
-  std::array<std::int64_t, 3> made{}, before{};  // rows of each stage, and those without the step before
+  std::array<std::int64_t, 3> made{},
+      before{};  // rows of each stage, and those without the step before
   for (std::size_t i = 0; i < stripes.order.size(); ++i) {
     const StripeStep& step = stripes.order[i];
     const bool filling = i < 2;  // the first two stages of the first stripe
@@ -166,7 +178,8 @@ TEST_CASE("cascades give the same bytes as the CPU in every legal order") {
     REQUIRE((reference.ok() && executable.ok()));
     // A tensor with a ring has no whole to show.
     for (const Op& op : graph.ops)
-      cascaded += executable->tensors[static_cast<std::size_t>(op.outputs[0])].placement == arch::Placement::kNone;
+      cascaded += executable->tensors[static_cast<std::size_t>(op.outputs[0])].placement ==
+                  arch::Placement::kNone;
     const auto inputs = testing::random_inputs(graph, seed);
     const auto expected = test::ExecutableRunner(*reference).run(inputs);
     REQUIRE(test::ExecutableRunner(*executable).run(inputs) == expected);

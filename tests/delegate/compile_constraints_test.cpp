@@ -67,7 +67,8 @@ TEST_CASE("each broken rule gives its own reason") {
       {[](Graph& g) {
          g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), {0, 0, 0, 4, 0, 0}, 0};
        },
-       "weights have scales per tensor or per output channel and one zero point (zero points 0 and 4)"},
+       "weights have scales per tensor or per output channel and one zero point (zero points 0 and "
+       "4)"},
       {[](Graph& g) {
          g.tensors[1].desc.quant = {std::vector<float>(6, 0.1f), std::vector<std::int32_t>(6, 0),
                                     3};
@@ -78,8 +79,7 @@ TEST_CASE("each broken rule gives its own reason") {
        "the bias is absent or a constant int32 per output channel (the bias is int64)"},
       {[](Graph& g) { g.tensors[1].desc.shape[3] = 4; },
        "feature maps are rank 4 and of the same batch, all channels in one group (input 1x4x4x8)"},
-      {[](Graph& g) { g.ops[0].attrs.stride_w = 65536; },
-       "strides are at most 65535 (65536)"},
+      {[](Graph& g) { g.ops[0].attrs.stride_w = 65536; }, "strides are at most 65535 (65536)"},
       {[](Graph& g) { g.ops[0].kind = OpKind::LOG_SOFTMAX; },
        "the NPU has no instruction for this operator"},
   };

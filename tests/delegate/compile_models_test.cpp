@@ -33,7 +33,8 @@ void run_model(const std::string& data, const tests::ModelGolden& model, Numeric
   options.numerics = mode, options.keep_all_tensors = keep_all, options.npu.spm.bytes = spm;
   options.engine = EnginePolicy::kNpu;
   options.optimisations.compression = compression;
-  if (compression && !keep_all) options.memory.dram_bytes_per_cycle = 0.25;  // compress whatever shrinks
+  if (compression && !keep_all)
+    options.memory.dram_bytes_per_cycle = 0.25;  // compress whatever shrinks
   const auto executable = compile(*graph, options);
   REQUIRE(executable.ok());
   REQUIRE_NOTHROW(test::check_loadable(*executable));

@@ -45,12 +45,15 @@ Compiled compiled(const Graph& graph, IoPlacement io, bool fusion = true) {
 Compiled agreeing(const Graph& graph, IoPlacement io) {
   const auto inputs = graphs::random_inputs(graph, 5);
   Compiled out = compiled(graph, io);
-  const auto expected = test::ExecutableRunner(compiled(graph, IoPlacement::kArena).executable).run(inputs);
+  const auto expected =
+      test::ExecutableRunner(compiled(graph, IoPlacement::kArena).executable).run(inputs);
   CHECK(test::ExecutableRunner(out.executable).run(inputs) == expected);
   return out;
 }
 
-Region region_of(const Compiled& c, TensorId id) { return c.executable.tensors[static_cast<std::size_t>(id)].region; }
+Region region_of(const Compiled& c, TensorId id) {
+  return c.executable.tensors[static_cast<std::size_t>(id)].region;
+}
 
 }  // namespace
 
@@ -90,17 +93,21 @@ TEST_CASE("what cannot have a region of its own stays in the arenas, and the tra
   Compiled c = agreeing(both.finish({y, x}), IoPlacement::kDram);
   CHECK(c.executable.externals.size() == 1);
   CHECK(region_of(c, x) == Region::kFastArena);
-  CHECK(c.notes.find("input 't0' has no external region: it is input and output at once") != std::string::npos);
+  CHECK(c.notes.find("input 't0' has no external region: it is input and output at once") !=
+        std::string::npos);
 
   LayerGraph alias;  // an output that is the input in another shape
-  const TensorId in = alias.input(kMap), out = alias.op(OpKind::RESHAPE, {in, alias.ints({1, 128}, {2})}, {1, 128});
+  const TensorId in = alias.input(kMap),
+                 out = alias.op(OpKind::RESHAPE, {in, alias.ints({1, 128}, {2})}, {1, 128});
   c = agreeing(alias.finish({out}), IoPlacement::kSram);
   CHECK(c.executable.externals.empty());
-  CHECK(c.notes.find("input 't0' has no external region: it shares its memory with") != std::string::npos);
+  CHECK(c.notes.find("input 't0' has no external region: it shares its memory with") !=
+        std::string::npos);
 
   LayerGraph parts;  // two outputs that a SPLIT finds in its input
   const TensorId whole = parts.unary(OpKind::RELU, parts.input(kMap), {});
-  const auto halves = parts.op_many(OpKind::SPLIT, {parts.ints({3}, {1}), whole}, {{1, 4, 4, 4}, {1, 4, 4, 4}}, {}, {});
+  const auto halves = parts.op_many(OpKind::SPLIT, {parts.ints({3}, {1}), whole},
+                                    {{1, 4, 4, 4}, {1, 4, 4, 4}}, {}, {});
   agreeing(parts.finish(halves), IoPlacement::kDram);
 
   LayerGraph many;
@@ -127,7 +134,8 @@ TEST_CASE("an output that is an alias of the last result is external, whole and 
 TEST_CASE("external inputs are never written over, external outputs only in SRAM") {
   // x -> relu -> tanh -> out, each alone
   LayerGraph g;
-  const TensorId x = g.input(kMap), r = g.unary(OpKind::RELU, x, {}), t = g.unary(OpKind::TANH, r, {1.f / 128, 0});
+  const TensorId x = g.input(kMap), r = g.unary(OpKind::RELU, x, {}),
+                 t = g.unary(OpKind::TANH, r, {1.f / 128, 0});
   const TensorId out = g.unary(OpKind::RELU, t, {1.f / 128, 0});
   const Graph graph = g.finish({out});
   std::vector<Action> actions;
@@ -135,15 +143,18 @@ TEST_CASE("external inputs are never written over, external outputs only in SRAM
     actions.push_back({graph.ops[i].inputs, graph.ops[i].outputs, {{i}}, false});
   const StorageMap storage = plan_storage(graph, {});
   using Pairs = std::vector<std::pair<TensorId, TensorId>>;
-  const auto pairs = [&](IoPlacement io) { return in_place_pairs(graph, Numerics::kTflite, actions, storage, io); };
+  const auto pairs = [&](IoPlacement io) {
+    return in_place_pairs(graph, Numerics::kTflite, actions, storage, io);
+  };
   CHECK(pairs(IoPlacement::kArena) == Pairs{{r, x}, {t, r}, {out, t}});
   CHECK(pairs(IoPlacement::kSram) == Pairs{{t, r}, {out, t}});
   CHECK(pairs(IoPlacement::kDram) == Pairs{{t, r}});
   for (const IoPlacement io : kExternal) {
     const Compiled c = compiled(graph, io, false);
     const auto inputs = graphs::random_inputs(graph, 1);
-    CHECK(test::ExecutableRunner(c.executable).run(inputs) ==
-          test::ExecutableRunner(compiled(graph, IoPlacement::kArena, false).executable).run(inputs));
+    CHECK(
+        test::ExecutableRunner(c.executable).run(inputs) ==
+        test::ExecutableRunner(compiled(graph, IoPlacement::kArena, false).executable).run(inputs));
     CHECK(c.executable.externals.size() == 2);
     CHECK(c.executable.fast_arena_bytes == (io == IoPlacement::kSram ? 0 : 128));
   }
@@ -158,7 +169,8 @@ TEST_CASE("the estimates take external inputs and outputs for the memory that wa
     options.io = io, options.sram_bytes = sram_bytes;
     options.memory.dram_bytes_per_cycle = 0.5;
     TilingCache tilings;
-    return std::pair(npu_cost(graph, graph.ops[0], options, tilings), cpu_cost(graph, graph.ops[0], options));
+    return std::pair(npu_cost(graph, graph.ops[0], options, tilings),
+                     cpu_cost(graph, graph.ops[0], options));
   };
   const auto fast = cost(IoPlacement::kArena, 1 << 20), slow = cost(IoPlacement::kArena, 1024);
   CHECK(fast.first < slow.first);

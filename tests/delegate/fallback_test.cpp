@@ -1,4 +1,5 @@
-// Fallback programs: the graph cut out for them, what they ask of the programs, and that they give the same bytes.
+// Fallback programs: the graph cut out for them, what they ask of the programs, and that they give
+// the same bytes.
 #include "delegate/fallback.h"
 
 #include <catch2/catch.hpp>
@@ -58,8 +59,10 @@ CompileOptions on_npu(const std::vector<std::string>& on_cpu = {}) {
 
 TEST_CASE("a graph is cut out between its inputs and outputs, in their order") {
   LayerGraph g;
-  const TensorId a = g.input(kMap), b = g.unary(OpKind::RELU, a, {}), w = g.random_constant({1, 1, 1, 8});
-  const TensorId c = g.op(OpKind::ADD, {b, w}, kMap), d = g.unary(OpKind::RELU6, b, {}), e = g.op(OpKind::ADD, {c, d}, kMap);
+  const TensorId a = g.input(kMap), b = g.unary(OpKind::RELU, a, {}),
+                 w = g.random_constant({1, 1, 1, 8});
+  const TensorId c = g.op(OpKind::ADD, {b, w}, kMap), d = g.unary(OpKind::RELU6, b, {}),
+                 e = g.op(OpKind::ADD, {c, d}, kMap);
   const Graph graph = g.finish({e});
   const Graph cut = subgraph(graph, {b}, {d, c}, {1, 2});
   REQUIRE(validate(cut).ok());
@@ -70,7 +73,8 @@ TEST_CASE("a graph is cut out between its inputs and outputs, in their order") {
   REQUIRE(cut.outputs.size() == 2);
   const auto same = [&](TensorId ours, TensorId theirs) {
     const Tensor &x = graph.tensor(ours), &y = cut.tensor(theirs);
-    return x.desc.name == y.desc.name && x.desc.quant == y.desc.quant && x.data == y.data && x.source_index == y.source_index;
+    return x.desc.name == y.desc.name && x.desc.quant == y.desc.quant && x.data == y.data &&
+           x.source_index == y.source_index;
   };
   CHECK(same(b, cut.inputs[0]));
   CHECK(same(d, cut.outputs[0]));
@@ -88,11 +92,13 @@ TEST_CASE("a program with a fallback leaves its operands as they are") {
   const CompileOptions options = on_npu({"ABS"});
   const auto plain = compile(graph, options);
   REQUIRE(plain.ok());
-  CHECK(plain->tensors[static_cast<std::size_t>(x)].offset == plain->tensors[static_cast<std::size_t>(r)].offset);
+  CHECK(plain->tensors[static_cast<std::size_t>(x)].offset ==
+        plain->tensors[static_cast<std::size_t>(r)].offset);
   const arch::Executable e = agreeing(graph, options);
   CHECK(e.programs.size() == 2);
   for (const auto& [operand, result] : {std::pair(x, r), std::pair(cpu, t)})
-    CHECK(e.tensors[static_cast<std::size_t>(operand)].offset != e.tensors[static_cast<std::size_t>(result)].offset);
+    CHECK(e.tensors[static_cast<std::size_t>(operand)].offset !=
+          e.tensors[static_cast<std::size_t>(result)].offset);
   const auto fallback = arch::read_executable(e.fallbacks[1], "x");
   REQUIRE(fallback.ok());
   CHECK(fallback->model_name == "layers, program 1");
@@ -109,12 +115,16 @@ TEST_CASE("views and aliases between programs are known by dense tensors") {
   axis.axis = 3;
   const TensorId whole = gather.op(OpKind::CONCATENATION, {a, b}, {1, 4, 4, 16}, {}, axis);
   const TensorId abs = gather.unary(OpKind::ABS, whole, {});
-  const TensorId sum = gather.op(OpKind::ADD, {gather.pool(OpKind::MAX_POOL_2D, abs, 2, 2), gather.pool(OpKind::MAX_POOL_2D, whole, 2, 2)}, {1, 2, 2, 16});
+  const TensorId sum = gather.op(
+      OpKind::ADD,
+      {gather.pool(OpKind::MAX_POOL_2D, abs, 2, 2), gather.pool(OpKind::MAX_POOL_2D, whole, 2, 2)},
+      {1, 2, 2, 16});
   agreeing(gather.finish({sum, gather.pool(OpKind::MAX_POOL_2D, a, 2, 2)}), options);
 
   LayerGraph scatter;  // a half of a SPLIT is read by the next program
   const TensorId base = scatter.unary(OpKind::RELU, scatter.input({1, 4, 4, 16}), {});
-  const auto halves = scatter.op_many(OpKind::SPLIT, {scatter.ints({3}, {1}), base}, {kMap, kMap}, {}, {});
+  const auto halves =
+      scatter.op_many(OpKind::SPLIT, {scatter.ints({3}, {1}), base}, {kMap, kMap}, {}, {});
   const TensorId first = scatter.conv(halves[0], 8, 1), mid = scatter.unary(OpKind::ABS, first, {});
   agreeing(scatter.finish({scatter.op(OpKind::ADD, {mid, halves[1]}, kMap)}), options);
 
@@ -122,14 +132,17 @@ TEST_CASE("views and aliases between programs are known by dense tensors") {
   const TensorId y = alias.unary(OpKind::RELU, alias.input(kMap), {});
   const TensorId z = alias.op(OpKind::RESHAPE, {y, alias.ints({1, 128}, {2})}, {1, 128});
   const TensorId stop = alias.unary(OpKind::ABS, y, {});
-  agreeing(alias.finish({alias.op(OpKind::ADD, {stop, y}, kMap), alias.unary(OpKind::TANH, z, {1.f / 128, 0})}), options);
+  agreeing(alias.finish({alias.op(OpKind::ADD, {stop, y}, kMap),
+                         alias.unary(OpKind::TANH, z, {1.f / 128, 0})}),
+           options);
 }
 
 TEST_CASE("a result that a later one lies over is none of the step's") {
   // sigmoid -> a part of the whole, in its place; the product lies over the whole.
   LayerGraph g;
   const Quant unit = {1.f / 256, -128};
-  const TensorId x = g.input({1, 1, 1, 10}), rest = g.input({1, 1, 1, 26}, unit), factor = g.input({1, 1, 1, 36}, unit);
+  const TensorId x = g.input({1, 1, 1, 10}), rest = g.input({1, 1, 1, 26}, unit),
+                 factor = g.input({1, 1, 1, 36}, unit);
   arch::OpAttrs axis;
   axis.axis = 3;
   const TensorId part = g.unary(OpKind::LOGISTIC, x, unit);
@@ -157,7 +170,8 @@ TEST_CASE("every network's programs and their fallbacks give the same bytes") {
     REQUIRE(graph.ok());
     CompileOptions options = on_npu();
     options.effort = Effort::kFast, options.sram_bytes = 128 << 10;
-    options.numerics = model.cases.empty() || model.cases[0].tflm.empty() ? Numerics::kFp32 : Numerics::kTflite;
+    options.numerics =
+        model.cases.empty() || model.cases[0].tflm.empty() ? Numerics::kFp32 : Numerics::kTflite;
     programs += agreeing(*graph, options).programs.size();
   }
   CHECK(programs >= 10);

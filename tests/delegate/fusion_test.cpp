@@ -1,4 +1,5 @@
-// Fused against unfused against the CPU's kernels: equal bytes, and fused exactly where it is legal.
+// Fused against unfused against the CPU's kernels: equal bytes, and fused exactly where it is
+// legal.
 #include <catch2/catch.hpp>
 
 #include "delegate/codegen/tile_search.h"
@@ -31,10 +32,11 @@ std::vector<std::int32_t> fused_into(const arch::Executable& e) {
   return out;
 }
 
-// Compiles in every rounding mode for a roomy and a cramped scratchpad, compares with the CPU and with the
-// unfused program, and checks what was fused (in the roomy one).
+// Compiles in every rounding mode for a roomy and a cramped scratchpad, compares with the CPU and
+// with the unfused program, and checks what was fused (in the roomy one).
 void check(const Graph& graph, const std::vector<std::int32_t>& expected,
-           std::initializer_list<Numerics> modes = {Numerics::kTflite, Numerics::kSingle, Numerics::kFp32}) {
+           std::initializer_list<Numerics> modes = {Numerics::kTflite, Numerics::kSingle,
+                                                    Numerics::kFp32}) {
   REQUIRE(validate(graph).ok());
   const auto inputs = testing::ramp_inputs(graph);
   for (const Numerics mode : modes)
@@ -97,11 +99,13 @@ TEST_CASE("one-operand operators behind a convolution are its table, over all 25
 }
 
 TEST_CASE("element-wise with a scalar constant or with itself is a table, over all 256 bytes") {
-  for (const OpKind kind : {OpKind::ADD, OpKind::SUB, OpKind::MUL, OpKind::MINIMUM, OpKind::MAXIMUM})
+  for (const OpKind kind :
+       {OpKind::ADD, OpKind::SUB, OpKind::MUL, OpKind::MINIMUM, OpKind::MAXIMUM})
     for (int form = 0; form < 3; ++form) {
       LayerGraph g;
       const bool same = kind == OpKind::MINIMUM || kind == OpKind::MAXIMUM;
-      const Quant in{0.05f, 3}, other = same ? in : Quant{0.02f, -5}, out = same ? in : Quant{0.06f, 7};
+      const Quant in{0.05f, 3}, other = same ? in : Quant{0.02f, -5},
+                                out = same ? in : Quant{0.06f, 7};
       const TensorId x = every_byte(g, in);
       const TensorId s = form == 2 ? x : g.constant({1}, {77}, other);
       const std::vector<TensorId> operands = form == 1 ? std::vector{s, x} : std::vector{x, s};
@@ -128,19 +132,21 @@ TEST_CASE("a chain of tables is one table, on every kind of main operator") {
   outputs.push_back(chain(g.op(OpKind::FULLY_CONNECTED, {flat, w, kNoTensor}, {4, 10}, {0.2f, 0})));
   const TensorId axes = g.ints({1, 2}, {2});
   outputs.push_back(chain(g.op(OpKind::MEAN, {x, axes}, {1, 2}, {0.02f, 3})));
-  check(g.finish(outputs), {-1, 0,  0,  0,  -1, 4,  4,  4,  -1, 8,  8,  8,
-                            -1, 12, 12, 12, -1, 16, 16, 16, -1, 20, 20, 20});
+  check(g.finish(outputs),
+        {-1, 0, 0, 0, -1, 4, 4, 4, -1, 8, 8, 8, -1, 12, 12, 12, -1, 16, 16, 16, -1, 20, 20, 20});
 }
 
 TEST_CASE("residual operators work on the convolution's tile") {
-  for (const OpKind kind : {OpKind::ADD, OpKind::SUB, OpKind::MUL, OpKind::MINIMUM, OpKind::MAXIMUM})
+  for (const OpKind kind :
+       {OpKind::ADD, OpKind::SUB, OpKind::MUL, OpKind::MINIMUM, OpKind::MAXIMUM})
     for (const bool first : {true, false}) {
       LayerGraph g;
       const bool same = kind == OpKind::MINIMUM || kind == OpKind::MAXIMUM;
       const Quant q{0.3f, 2}, other = same ? q : Quant{0.2f, -9}, out = same ? q : Quant{0.4f, 5};
       const TensorId x = g.input({2, 13, 9, 7}, {0.04f, -3}), skip = g.input({2, 13, 9, 17}, other);
       const TensorId y = g.conv(x, 17, 3, q, 1, true);
-      const TensorId z = g.op(kind, first ? std::vector{y, skip} : std::vector{skip, y}, g.shape(y), out);
+      const TensorId z =
+          g.op(kind, first ? std::vector{y, skip} : std::vector{skip, y}, g.shape(y), out);
       check(g.finish({g.unary(OpKind::RELU, z, out)}), {-1, 0, 0});
     }
 }
@@ -150,7 +156,8 @@ TEST_CASE("one value a channel stays in the scratchpad") {
     for (const bool constant : {true, false}) {
       LayerGraph g;
       const TensorId x = g.input({1, 12, 11, 6}, {0.04f, -3});
-      const TensorId v = constant ? g.random_constant({20}, {0.02f, 3}) : g.input({1, 1, 1, 20}, {0.02f, 3});
+      const TensorId v =
+          constant ? g.random_constant({20}, {0.02f, 3}) : g.input({1, 1, 1, 20}, {0.02f, 3});
       const TensorId y = g.conv(x, 20, 2, {0.3f, 2});
       const TensorId z = g.op(kind, {v, y}, g.shape(y), {0.4f, 5});
       check(g.finish({z}), {-1, 0});
@@ -175,7 +182,8 @@ TEST_CASE("explicit padding becomes the window's") {
   attrs.depth_multiplier = 1, attrs.padding = static_cast<std::uint8_t>(arch::Padding::kValid);
   const TensorId w = g.random_constant({1, 3, 3, 8}, {0.02f, 0});
   const Shape s = g.shape(p);
-  const TensorId d = g.op(OpKind::DEPTHWISE_CONV_2D, {p, w, kNoTensor}, {1, s[1] - 2, s[2] - 2, 8}, {0.2f, 3}, attrs);
+  const TensorId d = g.op(OpKind::DEPTHWISE_CONV_2D, {p, w, kNoTensor}, {1, s[1] - 2, s[2] - 2, 8},
+                          {0.2f, 3}, attrs);
   const TensorId far = g.conv(g.pad(d, 6, 6, 6, 6), 4, 3, {0.3f, 1});  // windows of padding only
   check(g.finish({far}), {1, -1, 3, -1, 5, -1});
 }
@@ -183,7 +191,8 @@ TEST_CASE("explicit padding becomes the window's") {
 TEST_CASE("padding that is not the zero point, of channels, or in front of an average stays") {
   const auto padv2 = [](LayerGraph& g, TensorId x, std::int8_t value, Quant q) {
     const Shape in = g.shape(x);
-    return g.op(OpKind::PADV2, {x, g.ints({0, 0, 1, 1, 1, 1, 0, 0}, {4, 2}), g.constant({1}, {value}, q)},
+    return g.op(OpKind::PADV2,
+                {x, g.ints({0, 0, 1, 1, 1, 1, 0, 0}, {4, 2}), g.constant({1}, {value}, q)},
                 {in[0], in[1] + 2, in[2] + 2, in[3]}, q);
   };
   const Quant q{0.04f, -17};
@@ -196,7 +205,8 @@ TEST_CASE("padding that is not the zero point, of channels, or in front of an av
   out.push_back(g.pool(OpKind::AVERAGE_POOL_2D, g.pad(x, 1, 1, 1, 1), 3, 1));
   out.push_back(g.pool(OpKind::MAX_POOL_2D, g.pad(x, 1, 1, 1, 1), 3, 1));
   out.push_back(g.pool(OpKind::MAX_POOL_2D, padv2(g, x, -128, q), 3, 1));
-  out.push_back(g.pool(OpKind::MAX_POOL_2D, padv2(g, x, -128, q), 1, 1));  // windows of padding only
+  out.push_back(
+      g.pool(OpKind::MAX_POOL_2D, padv2(g, x, -128, q), 1, 1));  // windows of padding only
   check(g.finish(out), {1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 11, -1, -1, -1});
 }
 
@@ -204,7 +214,8 @@ TEST_CASE("pools whose windows lie end to end work on the tile") {
   for (const OpKind kind : {OpKind::MAX_POOL_2D, OpKind::AVERAGE_POOL_2D})
     for (const std::int32_t k : {2, 3, 9}) {
       LayerGraph g;
-      const TensorId x = g.input({2, 13, 11, 7}, {0.04f, -3}), skip = g.input({2, 13, 11, 6}, {0.2f, 4});
+      const TensorId x = g.input({2, 13, 11, 7}, {0.04f, -3}),
+                     skip = g.input({2, 13, 11, 6}, {0.2f, 4});
       const TensorId y = g.conv(x, 6, 3, {0.3f, 2}, 1, true);
       const TensorId z = g.op(OpKind::ADD, {y, skip}, g.shape(y), {0.4f, 5});
       const TensorId p = g.pool(kind, z, k, k);
@@ -233,7 +244,7 @@ TEST_CASE("pools whose windows overlap or start outside stay") {
 TEST_CASE("what others read is not fused away, and what comes behind it still is") {
   LayerGraph g;
   const TensorId x = g.input({1, 10, 10, 4}, {0.04f, -3});
-  const TensorId a = g.conv(x, 4, 3, {0.2f, 1}, 1, true);           // 0: read twice
+  const TensorId a = g.conv(x, 4, 3, {0.2f, 1}, 1, true);               // 0: read twice
   const TensorId b = g.unary(OpKind::LOGISTIC, a, {1.0f / 256, -128});  // 1
   const TensorId c = g.op(OpKind::MUL, {a, b}, g.shape(a), {0.2f, 0});  // 2
   const TensorId d = g.unary(OpKind::TANH, c, {1.0f / 128, 0});         // 3: into 2

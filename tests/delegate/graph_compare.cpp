@@ -17,13 +17,15 @@ std::string attrs_text(const arch::OpAttrs& attrs) {
 
 std::string tensor_text(const Tensor& t) {
   return fmt::format("'{}' {} {} scales [{}] zeros [{}] axis {} constant {} source {}", t.desc.name,
-                     dtype_name(t.desc.dtype), shape_text(t.desc.shape), fmt::join(t.desc.quant.scale, " "),
-                     fmt::join(t.desc.quant.zero_point, " "), t.desc.quant.axis, t.constant, t.source_index);
+                     dtype_name(t.desc.dtype), shape_text(t.desc.shape),
+                     fmt::join(t.desc.quant.scale, " "), fmt::join(t.desc.quant.zero_point, " "),
+                     t.desc.quant.axis, t.constant, t.source_index);
 }
 
 std::string op_text(const Op& op) {
-  return fmt::format("{} [{}] -> [{}] {} source {}", arch::op_name(op.kind), fmt::join(op.inputs, " "),
-                     fmt::join(op.outputs, " "), attrs_text(op.attrs), op.source_index);
+  return fmt::format("{} [{}] -> [{}] {} source {}", arch::op_name(op.kind),
+                     fmt::join(op.inputs, " "), fmt::join(op.outputs, " "), attrs_text(op.attrs),
+                     op.source_index);
 }
 
 }  // namespace
@@ -31,7 +33,8 @@ std::string op_text(const Op& op) {
 std::string difference(const Graph& a, const Graph& b) {
   if (a.tensors.size() != b.tensors.size())
     return fmt::format("{} and {} tensors", a.tensors.size(), b.tensors.size());
-  if (a.ops.size() != b.ops.size()) return fmt::format("{} and {} operators", a.ops.size(), b.ops.size());
+  if (a.ops.size() != b.ops.size())
+    return fmt::format("{} and {} operators", a.ops.size(), b.ops.size());
   if (a.inputs != b.inputs) return "graph inputs differ";
   if (a.outputs != b.outputs) return "graph outputs differ";
   for (std::size_t i = 0; i < a.tensors.size(); ++i) {

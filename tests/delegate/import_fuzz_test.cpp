@@ -1,10 +1,11 @@
-// Mutated models: whatever the bytes, the importer answers with a graph that keeps its invariants or with an
-// error that has a message. Memory errors show under the asan preset.
+// Mutated models: whatever the bytes, the importer answers with a graph that keeps its invariants
+// or with an error that has a message. Memory errors show under the asan preset.
 //
-// DEPUTY_FUZZ_MODELS sets how many mutated models each test tries (10000 for a thorough run by hand).
-#include <catch2/catch.hpp>
+// DEPUTY_FUZZ_MODELS sets how many mutated models each test tries (10000 for a thorough run by
+// hand).
 #include <fmt/format.h>
 
+#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 
@@ -33,12 +34,13 @@ int mutations(int usual) {
 std::string judge(const Bytes& bytes, int& accepted) {
   const auto graph = import_tflite(bytes, "fuzz");
   if (!graph.ok()) {
-    const bool kind_ok =
-        graph.error().kind == base::ErrorKind::kModel || graph.error().kind == base::ErrorKind::kUnsupported;
+    const bool kind_ok = graph.error().kind == base::ErrorKind::kModel ||
+                         graph.error().kind == base::ErrorKind::kUnsupported;
     return kind_ok && !graph.error().message.empty() ? "" : "an error without kind or message";
   }
   ++accepted;
-  if (const auto status = validate(*graph); !status.ok()) return "accepted, but " + status.error().text();
+  if (const auto status = validate(*graph); !status.ok())
+    return "accepted, but " + status.error().text();
   for (const Op& op : graph->ops) {
     op_macs(*graph, op);
     op_label(*graph, op);

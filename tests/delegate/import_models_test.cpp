@@ -1,7 +1,8 @@
-// Every model of the shared data imports (what outside tools wrote, our reader reads) and survives being
-// written and read again.
-#include <catch2/catch.hpp>
+// Every model of the shared data imports (what outside tools wrote, our reader reads) and survives
+// being written and read again.
 #include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 
 #include "delegate/import/tflite.h"
 #include "delegate/import/tflite_export.h"

@@ -37,7 +37,8 @@ class LayerGraph {
   }
   TensorId random_constant(const Shape& shape, Quant q = {}) {
     std::vector<std::int8_t> values(static_cast<std::size_t>(element_count(shape)));
-    for (std::int8_t& v : values) v = static_cast<std::int8_t>(static_cast<int>(random_() % 255) - 127);
+    for (std::int8_t& v : values)
+      v = static_cast<std::int8_t>(static_cast<int>(random_() % 255) - 127);
     return constant(shape, values, q);
   }
   TensorId ints(const std::vector<std::int32_t>& values, const Shape& shape) {
@@ -48,14 +49,16 @@ class LayerGraph {
     return id;
   }
 
-  TensorId op(arch::OpKind kind, const std::vector<TensorId>& inputs, const Shape& shape, Quant q = {},
-              const arch::OpAttrs& attrs = {}) {
+  TensorId op(arch::OpKind kind, const std::vector<TensorId>& inputs, const Shape& shape,
+              Quant q = {}, const arch::OpAttrs& attrs = {}) {
     const TensorId out = map(shape, q);
-    graph_.ops.push_back({kind, attrs, inputs, {out}, static_cast<std::int32_t>(graph_.ops.size())});
+    graph_.ops.push_back(
+        {kind, attrs, inputs, {out}, static_cast<std::int32_t>(graph_.ops.size())});
     return out;
   }
   std::vector<TensorId> op_many(arch::OpKind kind, const std::vector<TensorId>& inputs,
-                                const std::vector<Shape>& shapes, Quant q, const arch::OpAttrs& attrs) {
+                                const std::vector<Shape>& shapes, Quant q,
+                                const arch::OpAttrs& attrs) {
     std::vector<TensorId> out;
     for (const Shape& shape : shapes) out.push_back(map(shape, q));
     graph_.ops.push_back({kind, attrs, inputs, out, static_cast<std::int32_t>(graph_.ops.size())});
@@ -66,34 +69,37 @@ class LayerGraph {
     return op(kind, {x}, shape(x), q, attrs);
   }
   /// VALID convolution unless `same`.
-  TensorId conv(TensorId x, std::int32_t filters, std::int32_t k, Quant q = {}, std::int32_t stride = 1,
-                bool same = false) {
+  TensorId conv(TensorId x, std::int32_t filters, std::int32_t k, Quant q = {},
+                std::int32_t stride = 1, bool same = false) {
     const Shape in = shape(x);
     arch::OpAttrs a;
     a.stride_h = a.stride_w = stride;
     a.padding = static_cast<std::uint8_t>(arch::Padding::kValid);
     Shape out = {in[0], 0, 0, filters};
     for (int d : {1, 2}) {
-      out[static_cast<std::size_t>(d)] = same ? (in[static_cast<std::size_t>(d)] + stride - 1) / stride
-                                              : (in[static_cast<std::size_t>(d)] - k) / stride + 1;
+      out[static_cast<std::size_t>(d)] =
+          same ? (in[static_cast<std::size_t>(d)] + stride - 1) / stride
+               : (in[static_cast<std::size_t>(d)] - k) / stride + 1;
     }
     if (same) set_same(a, in, out, k, stride);
     const TensorId w = random_constant({filters, k, k, in[3]}, {0.02f, 0});
     return op(arch::OpKind::CONV_2D, {x, w, kNoTensor}, out, q, a);
   }
-  TensorId pool(arch::OpKind kind, TensorId x, std::int32_t k, std::int32_t stride, bool same = false) {
+  TensorId pool(arch::OpKind kind, TensorId x, std::int32_t k, std::int32_t stride,
+                bool same = false) {
     const Shape in = shape(x);
     arch::OpAttrs a;
     a.stride_h = a.stride_w = stride, a.filter_h = a.filter_w = k;
     a.padding = static_cast<std::uint8_t>(arch::Padding::kValid);
     Shape out = in;
-    for (const std::size_t d : {1u, 2u}) out[d] = same ? (in[d] + stride - 1) / stride : (in[d] - k) / stride + 1;
+    for (const std::size_t d : {1u, 2u})
+      out[d] = same ? (in[d] + stride - 1) / stride : (in[d] - k) / stride + 1;
     if (same) set_same(a, in, out, k, stride);
     const auto& q = graph_.tensor(x).desc.quant;
     return op(kind, {x}, out, {q.scale[0], q.zero_point[0]}, a);
   }
-  TensorId pad(TensorId x, std::int32_t top, std::int32_t bottom, std::int32_t left, std::int32_t right,
-               std::int32_t channels = 0) {
+  TensorId pad(TensorId x, std::int32_t top, std::int32_t bottom, std::int32_t left,
+               std::int32_t right, std::int32_t channels = 0) {
     const Shape in = shape(x);
     const auto& q = graph_.tensor(x).desc.quant;
     return op(arch::OpKind::PAD, {x, ints({0, 0, top, bottom, left, right, 0, channels}, {4, 2})},
@@ -110,7 +116,9 @@ class LayerGraph {
  private:
   static void set_same(arch::OpAttrs& a, const Shape& in, const Shape& out, std::int32_t k,
                        std::int32_t stride) {
-    const auto total = [&](std::size_t d) { return std::max(0, (out[d] - 1) * stride + k - in[d]); };
+    const auto total = [&](std::size_t d) {
+      return std::max(0, (out[d] - 1) * stride + k - in[d]);
+    };
     a.padding = static_cast<std::uint8_t>(arch::Padding::kSame);
     a.pad_top = total(1) / 2, a.pad_bottom = total(1) - total(1) / 2;
     a.pad_left = total(2) / 2, a.pad_right = total(2) - total(2) / 2;
@@ -134,7 +142,8 @@ inline std::vector<Bytes> ramp_inputs(const Graph& graph) {
   unsigned next = 0;
   for (const TensorId id : graph.inputs) {
     Bytes bytes(static_cast<std::size_t>(graph.tensor(id).desc.bytes()));
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(next + i * (1 + 22 * out.size()));
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::uint8_t>(next + i * (1 + 22 * out.size()));
     out.push_back(std::move(bytes));
     next += 101;
   }

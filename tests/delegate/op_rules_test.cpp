@@ -1,9 +1,9 @@
-// Operators whose operands contradict them, family by family, and what is said; MACs worked out by hand.
-#include <catch2/catch.hpp>
-
-#include <cstring>
-
+// Operators whose operands contradict them, family by family, and what is said; MACs worked out by
+// hand.
 #include "delegate/ir/op_rules.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
 
 using namespace deputy;
 using namespace deputy::delegate;
@@ -16,8 +16,12 @@ namespace {
 class OneOp {
  public:
   explicit OneOp(OpKind kind) { op_.kind = kind, op_.source_index = 0; }
-  OneOp& in(const Shape& shape, DType type = DType::kInt8) { return operand(shape, type, op_.inputs); }
-  OneOp& out(const Shape& shape, DType type = DType::kInt8) { return operand(shape, type, op_.outputs); }
+  OneOp& in(const Shape& shape, DType type = DType::kInt8) {
+    return operand(shape, type, op_.inputs);
+  }
+  OneOp& out(const Shape& shape, DType type = DType::kInt8) {
+    return operand(shape, type, op_.outputs);
+  }
   /// A constant int32 operand.
   OneOp& ints(const std::vector<std::int32_t>& values, Shape shape = {}) {
     if (shape.empty()) shape = {static_cast<std::int32_t>(values.size())};
@@ -66,7 +70,8 @@ TEST_CASE("convolution rules") {
   CHECK(conv({4, 3, 3, 4}, {1, 6, 6, 4}) == "weights 4x3x3x4 do not fit 6 input channels");
   CHECK(conv({3, 3, 3, 3}, {1, 6, 6, 3}) == "weights 3x3x3x3 do not fit 6 input channels");
   CHECK(conv({4, 9, 3, 6}, {1, 6, 6, 4}) == "a 9x3 kernel does not fit the 1x8x8x6 input");
-  CHECK(conv({4, 3, 3, 6}, {1, 8, 8, 4}) == "output 0 is declared as 1x8x8x4 but its operands make 1x6x6x4");
+  CHECK(conv({4, 3, 3, 6}, {1, 8, 8, 4}) ==
+        "output 0 is declared as 1x8x8x4 but its operands make 1x6x6x4");
   OneOp bias(OpKind::CONV_2D);
   bias.in({1, 8, 8, 6}).in({4, 1, 1, 6}).ints({1, 2, 3}).out({1, 8, 8, 4});
   CHECK(bias.answer() == "the bias has 3 values for 4 output channels");
@@ -112,7 +117,8 @@ TEST_CASE("matrix rules and MACs") {
 }
 
 TEST_CASE("slice rules") {
-  const auto strided = [](std::int32_t begin, std::int32_t end, std::int32_t step, std::int32_t out) {
+  const auto strided = [](std::int32_t begin, std::int32_t end, std::int32_t step,
+                          std::int32_t out) {
     OneOp one(OpKind::STRIDED_SLICE);
     one.in({10}).ints({begin}).ints({end}).ints({step}).out({out});
     return one.answer();

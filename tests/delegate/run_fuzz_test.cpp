@@ -1,11 +1,12 @@
-// Mutated models that the importer accepts are also compiled and run: on the CPU kernels, and with whatever the
-// NPU takes on the engine's datapath. Nothing may touch memory outside its tensors (the asan preset shows
-// it), and both placements must give the same bytes, however odd the scales and options have become.
+// Mutated models that the importer accepts are also compiled and run: on the CPU kernels, and with
+// whatever the NPU takes on the engine's datapath. Nothing may touch memory outside its tensors
+// (the asan preset shows it), and both placements must give the same bytes, however odd the scales
+// and options have become.
 //
 // DEPUTY_FUZZ_MODELS sets how many mutated models are tried (10000 for a thorough run by hand).
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "delegate/compile.h"
@@ -44,7 +45,8 @@ std::string run(const Graph& graph, std::uint64_t seed, Count& count) {
   options.engine = EnginePolicy::kNpu;
   const auto executable = compile(graph, options);
   const auto supported = tests::check_graph(graph);
-  // The compiler refuses what no engine takes; a kernel's own conditions show when the session loads.
+  // The compiler refuses what no engine takes; a kernel's own conditions show when the session
+  // loads.
   if (!executable.ok() || !supported.ok()) {
     ++count.refused;
     const bool said_why = (executable.ok() || !executable.error().message.empty()) &&
@@ -96,7 +98,8 @@ TEST_CASE("mutated models that import also run, the same on both engines") {
   }
   INFO(failures);
   CHECK(failures.empty());
-  INFO("ran " << count.ran << ", refused " << count.refused << ", operators on the NPU " << count.on_npu);
+  INFO("ran " << count.ran << ", refused " << count.refused << ", operators on the NPU "
+              << count.on_npu);
   CHECK(count.ran > tries / 10);
   CHECK(count.on_npu > tries / 20);
 }

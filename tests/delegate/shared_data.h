@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <vector>
+
 #include "tests/support/source_dir.h"
 
 namespace deputy::delegate::testing {

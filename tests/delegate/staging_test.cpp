@@ -1,4 +1,5 @@
-// Staging: where copies of constants lie, and that programs with copies compute the same in every legal order.
+// Staging: where copies of constants lie, and that programs with copies compute the same in every
+// legal order.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -11,16 +12,21 @@
 namespace deputy::delegate {
 namespace {
 
-// Convolutions whose weights take the DRAM longer than their computation, between some that are the other way round.
+// Convolutions whose weights take the DRAM longer than their computation, between some that are the
+// other way round.
 Graph uneven_chain(unsigned seed) {
   std::mt19937 random(seed);
-  const auto pick = [&](int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)); };
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
   workloads::Builder b("uneven", seed);
   TensorId x = b.input({1, pick(8, 14), pick(8, 14), 8}, -1.0f, 1.5f);
   for (int i = 0; i < 4; ++i) {
     const std::string name = "layer" + std::to_string(i);
     x = b.conv(name + "a", x, pick(8, 16), {.kernel_h = 3, .kernel_w = 3});
-    x = b.conv(name + "b", x, pick(40, 80), {.kernel_h = 3, .kernel_w = 3, .stride_h = i % 2 ? 2 : 1, .stride_w = i % 2 ? 2 : 1});
+    x = b.conv(
+        name + "b", x, pick(40, 80),
+        {.kernel_h = 3, .kernel_w = 3, .stride_h = i % 2 ? 2 : 1, .stride_w = i % 2 ? 2 : 1});
   }
   return b.finish({x});
 }
@@ -35,8 +41,10 @@ Copies copies_of(const arch::Executable& executable) {
   for (const arch::Program& program : executable.programs)
     for (const arch::Instruction& i : test::decode_program(program.words)) {
       if (const auto* store = std::get_if<arch::Store>(&i.op)) out.stores += store->traffic != kMap;
-      if (const auto* load = std::get_if<arch::Load>(&i.op)) out.loads += load->traffic != kMap && load->region == kFast;
-      if (const auto* load = std::get_if<arch::LoadWeights>(&i.op)) out.decoded += load->region == kFast;
+      if (const auto* load = std::get_if<arch::Load>(&i.op))
+        out.loads += load->traffic != kMap && load->region == kFast;
+      if (const auto* load = std::get_if<arch::LoadWeights>(&i.op))
+        out.decoded += load->region == kFast;
     }
   return out;
 }
@@ -59,7 +67,9 @@ TEST_CASE("copies get the lowest room that is free while they are needed") {
       const std::uint64_t bytes = 1 + random() % 700;
       const auto free_at = [&](std::uint64_t low) {
         for (const TakenRoom& t : taken)
-          if (t.begin <= end && begin <= t.end && t.low < low + (bytes + 63) / 64 * 64 && low < (t.high + 63) / 64 * 64) return false;
+          if (t.begin <= end && begin <= t.end && t.low < low + (bytes + 63) / 64 * 64 &&
+              low < (t.high + 63) / 64 * 64)
+            return false;
         return low + (bytes + 63) / 64 * 64 <= kBytes;
       };
       std::optional<std::uint64_t> lowest;
@@ -71,7 +81,9 @@ TEST_CASE("copies get the lowest room that is free while they are needed") {
   }
 }
 
-TEST_CASE("programs that copy constants give the same bytes in every legal order, and stay within the SRAM") {
+TEST_CASE(
+    "programs that copy constants give the same bytes in every legal order, and stay within the "
+    "SRAM") {
   Copies sum;
   for (unsigned seed = 0; seed < 40; ++seed) {
     INFO("seed " << seed);
@@ -96,7 +108,8 @@ TEST_CASE("programs that copy constants give the same bytes in every legal order
     const auto expected = test::ExecutableRunner(*plain).run(inputs);
     REQUIRE(test::ExecutableRunner(*staged).run(inputs) == expected);
     for (int order = 1; order <= 4; ++order)
-      REQUIRE(test::ExecutableRunner(*staged).run(inputs, static_cast<test::Order>(order), seed) == expected);
+      REQUIRE(test::ExecutableRunner(*staged).run(inputs, static_cast<test::Order>(order), seed) ==
+              expected);
   }
   CHECK(sum.stores > 20);
   CHECK(sum.loads > 5);

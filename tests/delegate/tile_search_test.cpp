@@ -1,7 +1,8 @@
-// The tiling that the compiler takes with and without its search, and with and without double buffers.
-#include <catch2/catch.hpp>
-
+// The tiling that the compiler takes with and without its search, and with and without double
+// buffers.
 #include "delegate/codegen/tile_search.h"
+
+#include <catch2/catch.hpp>
 
 namespace deputy::delegate {
 namespace {
@@ -20,7 +21,8 @@ TEST_CASE("without the search, the first tile that fits is taken, rows cut first
   TransferRates rates;
   rates.search = false;
   const WindowShape s = conv(16, 8, 16, 3);
-  // Two buffers each of input 2048, output 4096 and weights 1152 bytes, and one of parameters, 192 bytes: 14784 together.
+  // Two buffers each of input 2048, output 4096 and weights 1152 bytes, and one of parameters, 192
+  // bytes: 14784 together.
   npu.spm.bytes = 14784;
   auto t = choose_tiling(s, npu, rates);
   REQUIRE(t);
@@ -49,8 +51,10 @@ TEST_CASE("without double buffers every operand has one") {
       rates.double_buffer = false;
       const auto once = choose_tiling(s, npu, rates);
       REQUIRE((twice && once));
-      CHECK((once->w_slots == 1 && once->ifm_slots == 1 && once->ofm_slots == 1 && once->map_slots == 1));
-      if (search) CHECK(estimate_cycles(s, *twice, npu, rates) < estimate_cycles(s, *once, npu, rates));
+      CHECK((once->w_slots == 1 && once->ifm_slots == 1 && once->ofm_slots == 1 &&
+             once->map_slots == 1));
+      if (search)
+        CHECK(estimate_cycles(s, *twice, npu, rates) < estimate_cycles(s, *once, npu, rates));
     }
 }
 

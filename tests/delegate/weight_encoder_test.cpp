@@ -1,5 +1,5 @@
-// Blocks of every kind through the encoder and back, by the decoder and by a plain one; how close the
-// streams come to the entropy.
+// Blocks of every kind through the encoder and back, by the decoder and by a plain one; how close
+// the streams come to the entropy.
 #include "delegate/weights/weight_encoder.h"
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,8 @@ Bytes normal_bytes(std::mt19937& random, std::size_t n, double deviation) {
   for (auto& b : out) {
     double sum = -6;  // of twelve uniform numbers: near enough to a normal one
     for (int i = 0; i < 12; ++i) sum += static_cast<double>(random()) / 4294967296.0;
-    b = static_cast<std::uint8_t>(static_cast<std::int8_t>(std::clamp(std::lround(sum * deviation), -127l, 127l)));
+    b = static_cast<std::uint8_t>(
+        static_cast<std::int8_t>(std::clamp(std::lround(sum * deviation), -127l, 127l)));
   }
   return out;
 }
@@ -46,7 +47,8 @@ double entropy_bytes(const Bytes& data) {
 
 TEST_CASE("every kind of block comes back") {
   std::mt19937 random(3);
-  std::vector<Bytes> blocks = {{}, {0}, {200}, {1, 2}, Bytes(1, 255), Bytes(17, 9), Bytes(100000, 0), Bytes(4097, 128)};
+  std::vector<Bytes> blocks = {
+      {}, {0}, {200}, {1, 2}, Bytes(1, 255), Bytes(17, 9), Bytes(100000, 0), Bytes(4097, 128)};
   Bytes all(256);
   for (int i = 0; i < 256; ++i) all[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(i);
   blocks.push_back(all);
@@ -64,7 +66,8 @@ TEST_CASE("every kind of block comes back") {
   blocks.push_back(steps);
   Bytes fibonacci;  // the frequencies that make the longest codes
   for (std::size_t i = 0, a = 1, b = 1; i < 24; ++i, b += a, a = b - a)
-    for (std::size_t k = 0; k < a; ++k) fibonacci.push_back(static_cast<std::uint8_t>(i * 3 + k % 2));
+    for (std::size_t k = 0; k < a; ++k)
+      fibonacci.push_back(static_cast<std::uint8_t>(i * 3 + k % 2));
   blocks.push_back(fibonacci);
   for (const Bytes& block : blocks) {
     INFO(block.size() << " bytes, " << entropy_bytes(block) << " of entropy");
@@ -80,12 +83,16 @@ TEST_CASE("pieces of a tensor use the whole tensor's code") {
   const auto code = fit_code(tensor).lengths;
   for (const std::size_t piece : {1, 7, 500, 4000})
     for (std::size_t at = 0; at < tensor.size(); at += piece)
-      check_round_trip(Bytes(tensor.begin() + static_cast<std::ptrdiff_t>(at),
-                             tensor.begin() + static_cast<std::ptrdiff_t>(std::min(at + piece, tensor.size()))), code);
+      check_round_trip(
+          Bytes(tensor.begin() + static_cast<std::ptrdiff_t>(at),
+                tensor.begin() + static_cast<std::ptrdiff_t>(std::min(at + piece, tensor.size()))),
+          code);
 }
 
 TEST_CASE("limited lengths are the optimum") {
-  const auto lengths = [](std::vector<std::uint64_t> counts, int limit) { return limited_lengths(counts, limit); };
+  const auto lengths = [](std::vector<std::uint64_t> counts, int limit) {
+    return limited_lengths(counts, limit);
+  };
   using L = std::vector<std::uint8_t>;
   CHECK(lengths({}, 12).empty());
   CHECK(lengths({0, 5, 0}, 12) == L{0, 1, 0});
@@ -103,7 +110,8 @@ TEST_CASE("limited lengths are the optimum") {
     for (unsigned code = 0; code < 243; ++code) {
       unsigned rest = code, space = 0;
       std::uint64_t sum = 0;
-      for (std::size_t s = 0; s < 5; ++s, rest /= 3) space += 8u >> (rest % 3 + 1), sum += counts[s] * (rest % 3 + 1);
+      for (std::size_t s = 0; s < 5; ++s, rest /= 3)
+        space += 8u >> (rest % 3 + 1), sum += counts[s] * (rest % 3 + 1);
       if (space <= 8) best = std::min(best, sum);
     }
     CHECK(cost == best);
@@ -114,13 +122,15 @@ TEST_CASE("streams come close to the entropy, and below it where runs help") {
   std::mt19937 random(6);
   const Bytes weights = normal_bytes(random, 50000, 20);
   const auto code = fit_code(weights).lengths;
-  CHECK(static_cast<double>(encode_block(weights, code).size()) < 1.01 * entropy_bytes(weights) + 20);
+  CHECK(static_cast<double>(encode_block(weights, code).size()) <
+        1.01 * entropy_bytes(weights) + 20);
   Bytes pruned = weights;
   for (auto& b : pruned)
     if (random() % 20) b = 0;
   const auto skewed = fit_code(pruned).lengths;
   // 0.6 bits a weight, below what one code word for each weight could reach.
-  CHECK(static_cast<double>(encode_block(pruned, skewed).size()) < 1.25 * entropy_bytes(pruned) + 20);
+  CHECK(static_cast<double>(encode_block(pruned, skewed).size()) <
+        1.25 * entropy_bytes(pruned) + 20);
   CHECK(encode_block(Bytes(65536, 3), fit_code(Bytes(65536, 3)).lengths).size() < 60);
 }
 

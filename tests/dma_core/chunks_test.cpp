@@ -2,7 +2,6 @@
 #include "dma/core/chunks.h"
 
 #include <catch2/catch.hpp>
-
 #include <random>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// What the devices give, as the validation table measures it; figures from outside and their bounds are checked with it
+// What the devices give, as the validation table measures it; figures from outside and their bounds
+// are checked with it
 // (`deputy validate`). Here: what follows from the rows in closed form.
 #include <fmt/format.h>
 
@@ -14,8 +15,12 @@ TEST_CASE("measurements stay below what the rows allow") {
     INFO(name);
     const double refresh = 1 - static_cast<double>(s.trfc) / s.trefi;
     const double activates = std::min(1.0, 4.0 * s.burst_ck / std::max(s.tfaw, 4 * s.trrd_s));
-    const double stream = *measure(s, {}, "read_stream"), random = *measure(s, {}, "random_bursts"), mixed = *measure(s, {}, "mixed_stream");
-    fmt::print("dram full {}: stream {:.1f} %, two reads to a write {:.1f} %, random bursts {:.1f} % of peak\n", name, stream, mixed, random);
+    const double stream = *measure(s, {}, "read_stream"), random = *measure(s, {}, "random_bursts"),
+                 mixed = *measure(s, {}, "mixed_stream");
+    fmt::print(
+        "dram full {}: stream {:.1f} %, two reads to a write {:.1f} %, random bursts {:.1f} % of "
+        "peak\n",
+        name, stream, mixed, random);
     CHECK(stream <= 100 * refresh + 1);  // the last refreshes are put off
     CHECK(stream >= 96 * refresh);
     CHECK(random <= 100 * activates * refresh + 1);
@@ -35,7 +40,8 @@ TEST_CASE("energy by hand: LPDDR4-3200 from its currents") {
   // VDD2: 245 mA for 8 clocks of 0.625 ns at 1.1 V; VDDQ: 149.25 mA likewise; 256 bits.
   CHECK(e.read_pj == Approx((245 + 149.25) * 1.1 * 5));
   CHECK(e.write_pj == Approx((180 + 54.25) * 1.1 * 5));
-  CHECK(e.activate_pj == Approx(0.625 * (1.8 * (3.5 * 97 - 2.25 * 68 - 2 * 29) + 1.1 * (45 * 97 - 30 * 68 - 27 * 29))));
+  CHECK(e.activate_pj == Approx(0.625 * (1.8 * (3.5 * 97 - 2.25 * 68 - 2 * 29) +
+                                         1.1 * (45 * 97 - 30 * 68 - 27 * 29))));
   CHECK(e.refresh_pj == Approx(280 * (1.8 * 8 + 1.1 * 63)));
   CHECK(e.state_mw[0] == Approx(1.8 * 2.25 + 1.1 * 30.75));
   CHECK(e.state_mw[4] == Approx(1.8 * 0.3 + 1.1 * 0.6));

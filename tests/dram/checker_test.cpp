@@ -1,12 +1,12 @@
-// The controller's traces against the standard's rules, over random traffic, policies and devices; and the checker itself
-// against traces that break one rule by one clock.
+// The controller's traces against the standard's rules, over random traffic, policies and devices;
+// and the checker itself against traces that break one rule by one clock.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "soc/dram/measure.h"
-#include "tests/dram/traffic.h"
 #include "tests/dram/trace_checker.h"
+#include "tests/dram/traffic.h"
 
 namespace deputy::dram_test {
 namespace {
@@ -18,7 +18,9 @@ T pick(std::mt19937_64& random, std::initializer_list<T> of) {
 
 ControllerConfig random_config(std::mt19937_64& random, const Spec& spec) {
   ControllerConfig c;
-  c.mapping = pick<const char*>(random, {"row_bank_column_group", "row_bank_column", "row_column_bank", "bank_row_column", "row_xor_bank_column"});
+  c.mapping =
+      pick<const char*>(random, {"row_bank_column_group", "row_bank_column", "row_column_bank",
+                                 "bank_row_column", "row_xor_bank_column"});
   c.page_policy = pick<const char*>(random, {"open", "closed", "timeout"});
   c.page_timeout = pick(random, {1, 50, 400});
   c.refresh = spec.trefi_pb > 0 && random() % 2 ? "per_bank" : "all_bank";
@@ -46,7 +48,8 @@ std::function<Ask(int)> random_traffic(std::mt19937_64& random) {
       s.at = random() % kBytes;
     }
     s.at = s.stride ? s.at + s.stride : random();
-    return Ask{std::min(s.at % s.region, kBytes - s.bytes), s.bytes, random() % 100 < s.writes, s.gap ? random() % s.gap : 0};
+    return Ask{std::min(s.at % s.region, kBytes - s.bytes), s.bytes, random() % 100 < s.writes,
+               s.gap ? random() % s.gap : 0};
   };
 }
 
@@ -89,8 +92,10 @@ TEST_CASE("checker: random traffic breaks no rule of any device, under any polic
     spec.ranks = seed % 4 == 3 ? 2 : 1;
     const ControllerConfig config = random_config(random, spec);
     const Run run = random_run(seed, spec, config, 400);
-    INFO(fmt::format("seed {}, {}, {} {} {} window {} overtakes {} postpone {} power-down {} self-refresh {}", seed, spec.name, config.mapping, config.page_policy,
-                     config.refresh, config.window, config.overtakes, config.postpone, config.power_down, config.self_refresh));
+    INFO(fmt::format(
+        "seed {}, {}, {} {} {} window {} overtakes {} postpone {} power-down {} self-refresh {}",
+        seed, spec.name, config.mapping, config.page_policy, config.refresh, config.window,
+        config.overtakes, config.postpone, config.power_down, config.self_refresh));
     const auto findings = check_trace(spec, run.trace, config.refresh, run.counters.end);
     INFO(join(findings));
     REQUIRE(findings.empty());
@@ -116,7 +121,7 @@ using C = Command;
 struct Limit {
   const char* rule;
   const char* device;
-  std::vector<TraceEntry> trace;  ///< legal; its last command as early as the rule allows
+  std::vector<TraceEntry> trace;         ///< legal; its last command as early as the rule allows
   void (*change)(Spec&) = [](Spec&) {};  ///< where the device's rows make another rule as strict
 };
 
@@ -126,35 +131,100 @@ const std::vector<Limit> kLimits = {
     {"tRCD", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {29, C::kRead, 0, 0, 7}}},
     {"tRAS", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {68, C::kPrecharge, 0, 0}}},
     {"tRAS", "lpddr4-3200", {{0, C::kActivate, 0, 3, 7}, {68, C::kPrechargeAll, 0}}},
-    {"tRP:", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {80, C::kPrecharge, 0, 0}, {109, C::kActivate, 0, 0, 8}}},
-    {"tRC:", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {68, C::kPrecharge, 0, 0}, {102, C::kActivate, 0, 0, 8}}, [](Spec& s) { s.trc = 102; }},
-    {"tRPab", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {80, C::kPrechargeAll, 0}, {114, C::kActivate, 0, 5, 8}}},
+    {"tRP:",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {80, C::kPrecharge, 0, 0}, {109, C::kActivate, 0, 0, 8}}},
+    {"tRC:",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {68, C::kPrecharge, 0, 0}, {102, C::kActivate, 0, 0, 8}},
+     [](Spec& s) { s.trc = 102; }},
+    {"tRPab",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {80, C::kPrechargeAll, 0}, {114, C::kActivate, 0, 5, 8}}},
     {"tRRD_S", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {4, C::kActivate, 0, 1, 7}}},
     {"tRRD_L", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {6, C::kActivate, 0, 4, 7}}},
-    {"tFAW", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {4, C::kActivate, 0, 1, 7}, {8, C::kActivate, 0, 2, 7}, {12, C::kActivate, 0, 3, 7}, {26, C::kActivate, 0, 4, 7}}},
-    {"tCCD_S", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {4, C::kActivate, 0, 1, 7}, {30, C::kRead, 0, 0, 7}, {35, C::kRead, 0, 1, 7}}, [](Spec& s) { s.tccd_s = 5; }},
-    {"data bus", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {4, C::kActivate, 0, 1, 7}, {30, C::kRead, 0, 0, 7}, {34, C::kRead, 0, 1, 7}}},
-    {"tCCD_L", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {30, C::kWrite, 0, 0, 7}, {36, C::kWrite, 0, 0, 7}}},
-    {"tWTR_S", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {4, C::kActivate, 0, 1, 7}, {30, C::kWrite, 0, 0, 7}, {30 + 12 + 4 + 3, C::kRead, 0, 1, 7}}},
-    {"tWTR_L", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {30, C::kWrite, 0, 0, 7}, {30 + 12 + 4 + 9, C::kRead, 0, 0, 7}}},
-    {"read to write", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {30, C::kRead, 0, 0, 7}, {30 + 28 + 8 + 8 - 14, C::kWrite, 0, 0, 7}}},
-    {"tRTP", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {90, C::kRead, 0, 0, 7}, {102, C::kPrecharge, 0, 0}}},
-    {"tWR", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {90, C::kWrite, 0, 0, 7}, {90 + 14 + 8 + 29, C::kPrecharge, 0, 0}}},
-    {"tPPD", "lpddr5-6400", {{0, C::kActivate, 0, 0, 7}, {4, C::kActivate, 0, 1, 7}, {60, C::kPrecharge, 0, 0}, {62, C::kPrecharge, 0, 1}}},
+    {"tFAW",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7},
+      {4, C::kActivate, 0, 1, 7},
+      {8, C::kActivate, 0, 2, 7},
+      {12, C::kActivate, 0, 3, 7},
+      {26, C::kActivate, 0, 4, 7}}},
+    {"tCCD_S",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7},
+      {4, C::kActivate, 0, 1, 7},
+      {30, C::kRead, 0, 0, 7},
+      {35, C::kRead, 0, 1, 7}},
+     [](Spec& s) { s.tccd_s = 5; }},
+    {"data bus",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7},
+      {4, C::kActivate, 0, 1, 7},
+      {30, C::kRead, 0, 0, 7},
+      {34, C::kRead, 0, 1, 7}}},
+    {"tCCD_L",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7}, {30, C::kWrite, 0, 0, 7}, {36, C::kWrite, 0, 0, 7}}},
+    {"tWTR_S",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7},
+      {4, C::kActivate, 0, 1, 7},
+      {30, C::kWrite, 0, 0, 7},
+      {30 + 12 + 4 + 3, C::kRead, 0, 1, 7}}},
+    {"tWTR_L",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7}, {30, C::kWrite, 0, 0, 7}, {30 + 12 + 4 + 9, C::kRead, 0, 0, 7}}},
+    {"read to write",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7},
+      {30, C::kRead, 0, 0, 7},
+      {30 + 28 + 8 + 8 - 14, C::kWrite, 0, 0, 7}}},
+    {"tRTP",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {90, C::kRead, 0, 0, 7}, {102, C::kPrecharge, 0, 0}}},
+    {"tWR",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7},
+      {90, C::kWrite, 0, 0, 7},
+      {90 + 14 + 8 + 29, C::kPrecharge, 0, 0}}},
+    {"tPPD",
+     "lpddr5-6400",
+     {{0, C::kActivate, 0, 0, 7},
+      {4, C::kActivate, 0, 1, 7},
+      {60, C::kPrecharge, 0, 0},
+      {62, C::kPrecharge, 0, 1}}},
     {"tRFCab", "lpddr4-3200", {{0, C::kRefreshAll, 0}, {448, C::kActivate, 0, 0, 7}}},
     {"tRFCab", "lpddr4-3200", {{0, C::kRefreshAll, 0}, {448, C::kRefreshAll, 0}}},
-    {"tRPab", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {80, C::kPrechargeAll, 0}, {114, C::kRefreshAll, 0}}},
+    {"tRPab",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {80, C::kPrechargeAll, 0}, {114, C::kRefreshAll, 0}}},
     {"tRFCpb", "lpddr4-3200", {{0, C::kRefreshBank, 0, 2}, {224, C::kActivate, 0, 2, 7}}},
     {"tRFCpb", "lpddr4-3200", {{0, C::kRefreshBank, 0, 2}, {224, C::kRefreshBank, 0, 3}}},
     {"tRRD", "lpddr4-3200", {{0, C::kRefreshBank, 0, 2}, {16, C::kActivate, 0, 3, 7}}},
-    {"data before sleep", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {30, C::kRead, 0, 0, 7}, {66, C::kPowerDown, 0}}},
-    {"write recovery before sleep", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {30, C::kWrite, 0, 0, 7}, {81, C::kPowerDown, 0}}},
+    {"data before sleep",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {30, C::kRead, 0, 0, 7}, {66, C::kPowerDown, 0}}},
+    {"write recovery before sleep",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {30, C::kWrite, 0, 0, 7}, {81, C::kPowerDown, 0}}},
     {"tCKE", "lpddr4-3200", {{0, C::kPowerDown, 0}, {12, C::kPowerDownExit, 0}}},
-    {"tXP", "lpddr4-3200", {{0, C::kPowerDown, 0}, {20, C::kPowerDownExit, 0}, {32, C::kActivate, 0, 0, 7}}},
+    {"tXP",
+     "lpddr4-3200",
+     {{0, C::kPowerDown, 0}, {20, C::kPowerDownExit, 0}, {32, C::kActivate, 0, 0, 7}}},
     {"tSR", "lpddr4-3200", {{0, C::kSelfRefresh, 0}, {24, C::kSelfRefreshExit, 0}}},
-    {"tXSR", "lpddr4-3200", {{0, C::kSelfRefresh, 0}, {30, C::kSelfRefreshExit, 0}, {490, C::kActivate, 0, 0, 7}}},
-    {"tRP:", "lpddr4-3200", {{0, C::kActivate, 0, 0, 7}, {80, C::kPrecharge, 0, 0}, {109, C::kSelfRefresh, 0}}},
-    {"tRTRS", "ddr4-2400", {{0, C::kActivate, 0, 0, 7}, {1, C::kActivate, 1, 0, 7}, {30, C::kRead, 0, 0, 7}, {36, C::kRead, 1, 0, 7}}},
+    {"tXSR",
+     "lpddr4-3200",
+     {{0, C::kSelfRefresh, 0}, {30, C::kSelfRefreshExit, 0}, {490, C::kActivate, 0, 0, 7}}},
+    {"tRP:",
+     "lpddr4-3200",
+     {{0, C::kActivate, 0, 0, 7}, {80, C::kPrecharge, 0, 0}, {109, C::kSelfRefresh, 0}}},
+    {"tRTRS",
+     "ddr4-2400",
+     {{0, C::kActivate, 0, 0, 7},
+      {1, C::kActivate, 1, 0, 7},
+      {30, C::kRead, 0, 0, 7},
+      {36, C::kRead, 1, 0, 7}}},
 };
 
 bool names(const std::vector<std::string>& findings, const std::string& rule) {
@@ -187,7 +257,8 @@ TEST_CASE("checker: traces with a command taken out, doubled or sent elsewhere a
   std::mt19937_64 random(1);
   constexpr int kTimes = 5;
   const auto broken = [&](C command, const auto& change) {
-    const bool there = std::any_of(run.trace.begin(), run.trace.end(), [&](const TraceEntry& e) { return e.command == command; });
+    const bool there = std::any_of(run.trace.begin(), run.trace.end(),
+                                   [&](const TraceEntry& e) { return e.command == command; });
     REQUIRE(there);
     int found = 0;
     for (int n = 0; n < kTimes; ++n) {
@@ -199,10 +270,16 @@ TEST_CASE("checker: traces with a command taken out, doubled or sent elsewhere a
     }
     return found;
   };
-  const auto remove = [](std::vector<TraceEntry>& t, std::size_t at) { t.erase(t.begin() + static_cast<std::ptrdiff_t>(at)); };
-  const auto twice = [](std::vector<TraceEntry>& t, std::size_t at) { t.insert(t.begin() + static_cast<std::ptrdiff_t>(at), t[at]); };
+  const auto remove = [](std::vector<TraceEntry>& t, std::size_t at) {
+    t.erase(t.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  const auto twice = [](std::vector<TraceEntry>& t, std::size_t at) {
+    t.insert(t.begin() + static_cast<std::ptrdiff_t>(at), t[at]);
+  };
   const auto other_row = [](std::vector<TraceEntry>& t, std::size_t at) { ++t[at].row; };
-  const auto other_bank = [](std::vector<TraceEntry>& t, std::size_t at) { t[at].bank = (t[at].bank + 1) % 8; };
+  const auto other_bank = [](std::vector<TraceEntry>& t, std::size_t at) {
+    t[at].bank = (t[at].bank + 1) % 8;
+  };
   CHECK(broken(C::kActivate, remove) == kTimes);
   CHECK(broken(C::kActivate, twice) == kTimes);
   CHECK(broken(C::kActivate, other_row) == kTimes);
@@ -218,7 +295,9 @@ TEST_CASE("checker: traces with a command taken out, doubled or sent elsewhere a
   CHECK(names(check_trace(spec, trace, "all_bank", run.counters.end), "owes"));
 }
 
-TEST_CASE("checker: when a decision is asked for changes no decision; the same requests give the same commands") {
+TEST_CASE(
+    "checker: when a decision is asked for changes no decision; the same requests give the same "
+    "commands") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     std::mt19937_64 random(seed);
     const Spec spec = device(kDevices[seed % 3]);
@@ -243,7 +322,9 @@ TEST_CASE("checker: when a decision is asked for changes no decision; the same r
     REQUIRE(traces[0].size() == traces[1].size());
     bool equal = true;
     for (std::size_t i = 0; i < traces[0].size(); ++i)
-      equal = equal && traces[0][i].at == traces[1][i].at && traces[0][i].command == traces[1][i].command && traces[0][i].bank == traces[1][i].bank && traces[0][i].row == traces[1][i].row;
+      equal = equal && traces[0][i].at == traces[1][i].at &&
+              traces[0][i].command == traces[1][i].command &&
+              traces[0][i].bank == traces[1][i].bank && traces[0][i].row == traces[1][i].row;
     CHECK(equal);
   }
 }
@@ -258,7 +339,10 @@ TEST_CASE("checker: no request takes longer than the bound") {
     auto traffic = random_traffic(random);
     std::uint64_t now = 0, longest = 0;
     std::deque<std::pair<Controller::Ticket, std::uint64_t>> flying;
-    const std::uint64_t bound = longest_ps(spec, config, static_cast<std::uint64_t>(config.window + config.overtakes) + 4096 / static_cast<std::uint64_t>(spec.burst_bytes()) + 2);
+    const std::uint64_t bound =
+        longest_ps(spec, config,
+                   static_cast<std::uint64_t>(config.window + config.overtakes) +
+                       4096 / static_cast<std::uint64_t>(spec.burst_bytes()) + 2);
     const auto land = [&] {
       const auto served = c.finish(flying.front().first);
       longest = std::max(longest, served.end_ps - flying.front().second);

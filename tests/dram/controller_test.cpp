@@ -1,9 +1,10 @@
-// Latencies, order, policies and sleep against times worked out by hand from LPDDR4-3200's rows (configs/dram): tCK
-// 0.625 ns, RL 28, WL 14, tRCD 29, tRP 29, tRPab 34, tRAS 68, tRRD 16, tFAW 64, tCCD 8, tWR 29, tWTR 16, tRTP 12, tREFI 6246,
-// tRFC 448, tREFIpb 780, tRFCpb 224, tXP 12, tCKE 12, tXSR 460; a burst 8 tCK of 32 bytes, 8 banks, rows of 2048 bytes.
-#include "tests/dram/traffic.h"
-
+// Latencies, order, policies and sleep against times worked out by hand from LPDDR4-3200's rows
+// (configs/dram): tCK 0.625 ns, RL 28, WL 14, tRCD 29, tRP 29, tRPab 34, tRAS 68, tRRD 16, tFAW 64,
+// tCCD 8, tWR 29, tWTR 16, tRTP 12, tREFI 6246, tRFC 448, tREFIpb 780, tRFCpb 224, tXP 12, tCKE 12,
+// tXSR 460; a burst 8 tCK of 32 bytes, 8 banks, rows of 2048 bytes.
 #include <map>
+
+#include "tests/dram/traffic.h"
 
 namespace deputy::dram_test {
 namespace {
@@ -18,9 +19,15 @@ ControllerConfig quiet() {
 }
 
 struct Bench {
-  explicit Bench(const ControllerConfig& config) : c(device("lpddr4-3200"), config, kBytes) { c.record(&trace); }
-  std::uint64_t read(std::uint64_t offset, std::uint64_t at_ck, std::uint32_t bytes = 32) { return c.finish(c.submit(offset, bytes, false, ck(at_ck))).end_ps / kTck; }
-  std::uint64_t write(std::uint64_t offset, std::uint64_t at_ck) { return c.finish(c.submit(offset, 32, true, ck(at_ck))).end_ps / kTck; }
+  explicit Bench(const ControllerConfig& config) : c(device("lpddr4-3200"), config, kBytes) {
+    c.record(&trace);
+  }
+  std::uint64_t read(std::uint64_t offset, std::uint64_t at_ck, std::uint32_t bytes = 32) {
+    return c.finish(c.submit(offset, bytes, false, ck(at_ck))).end_ps / kTck;
+  }
+  std::uint64_t write(std::uint64_t offset, std::uint64_t at_ck) {
+    return c.finish(c.submit(offset, 32, true, ck(at_ck))).end_ps / kTck;
+  }
   int count(Command command) const {
     int n = 0;
     for (const auto& e : trace) n += e.command == command;
@@ -55,7 +62,9 @@ TEST_CASE("controller: a row hit goes before an older conflict, and no more ofte
     b.read(0, 0);
     std::vector<Controller::Ticket> tickets;
     tickets.push_back(b.c.submit(kSameBank, 32, false, ck(1000)));  // conflict
-    for (int i = 1; i <= 4; ++i) tickets.push_back(b.c.submit(static_cast<std::uint64_t>(32 * i), 32, false, ck(1000)));  // hits
+    for (int i = 1; i <= 4; ++i)
+      tickets.push_back(
+          b.c.submit(static_cast<std::uint64_t>(32 * i), 32, false, ck(1000)));  // hits
     std::vector<std::uint64_t> out;
     for (const auto t : tickets) out.push_back(b.c.finish(t).end_ps / kTck - 1000);
     return out;
@@ -76,15 +85,18 @@ TEST_CASE("controller: reads and writes turn the bus around, and banks interleav
   Bench b(quiet());
   b.read(0, 0);
   CHECK(b.write(0, 1000) == 1000 + 14 + 8);
-  CHECK(b.read(0, 1000) == 1022 + 16 + 28 + 8);                 // tWTR after the data
-  CHECK(b.write(0, 1001) == 1074 + 8 + 8);                      // read data, the gap, write data
+  CHECK(b.read(0, 1000) == 1022 + 16 + 28 + 8);  // tWTR after the data
+  CHECK(b.write(0, 1001) == 1074 + 8 + 8);       // read data, the gap, write data
   CHECK(b.c.counters().turnarounds == 3);
   Bench banks(quiet());
   std::vector<Controller::Ticket> tickets;
-  for (std::uint64_t bank = 0; bank < 6; ++bank) tickets.push_back(banks.c.submit(bank * kRow, 32, false, 0));
-  // tRRD apart, but where a read is on the command bus (29 to 33, 62 to 66), an activate comes when it is over.
+  for (std::uint64_t bank = 0; bank < 6; ++bank)
+    tickets.push_back(banks.c.submit(bank * kRow, 32, false, 0));
+  // tRRD apart, but where a read is on the command bus (29 to 33, 62 to 66), an activate comes when
+  // it is over.
   constexpr std::uint64_t kEnds[] = {65, 81, 33 + 65, 49 + 65, 66 + 65, 82 + 65};
-  for (std::uint64_t bank = 0; bank < 6; ++bank) CHECK(banks.c.finish(tickets[bank]).end_ps == ck(kEnds[bank]));
+  for (std::uint64_t bank = 0; bank < 6; ++bank)
+    CHECK(banks.c.finish(tickets[bank]).end_ps == ck(kEnds[bank]));
 }
 
 TEST_CASE("controller: refresh waits for work, and work for a refresh that can wait no longer") {
@@ -117,7 +129,8 @@ TEST_CASE("controller: per-bank refresh leaves the other banks to work") {
   config.refresh = "per_bank";
   Bench b(config);
   b.read(0, 0);
-  // Bank 1 is refreshed at 780 or later while bank 0, in use, gives its hits; after all of a round each bank once.
+  // Bank 1 is refreshed at 780 or later while bank 0, in use, gives its hits; after all of a round
+  // each bank once.
   std::uint64_t now = 700;
   while (now < 780 * 20) now = b.read(now % 2048 / 32 * 32, now) + 20;
   CHECK(b.count(Command::kRefreshBank) >= 18);
@@ -147,31 +160,39 @@ TEST_CASE("controller: power-down and self-refresh cost their exits and save sta
   config.power_down = 100;
   config.self_refresh = 50'000;
   Bench b(config);
-  b.read(0, 0);                                                      // ends at 65: down at 165
-  CHECK(b.read(0, 1000) == 1000 + 12 + 36);                          // tXP, the row still open
+  b.read(0, 0);                              // ends at 65: down at 165
+  CHECK(b.read(0, 1000) == 1000 + 12 + 36);  // tXP, the row still open
   CHECK(b.c.counters().power_downs == 1);
   const std::uint64_t sleep = 1'000'000;
   CHECK(b.read(0, sleep) == sleep + 460 + 65);  // tXSR; the refresh that is owed waits for the work
   CHECK(b.c.counters().self_refreshes == 1);
   b.c.close(ck(sleep + 1200));
   const Counters& k = b.c.counters();
-  // Down with the row open from 165 to 1000, and from 1148 to when five refreshes are owed, which close it.
+  // Down with the row open from 165 to 1000, and from 1148 to when five refreshes are owed, which
+  // close it.
   CHECK(k.state[static_cast<std::size_t>(Power::kActiveDown)] == (1000 - 165) + (5 * 6246 - 1148));
-  // Idle since 1048: awake at 51048 to go to sleep, after tXP and the three refreshes that have come due since.
-  CHECK(k.state[static_cast<std::size_t>(Power::kSelfRefresh)] == 1'000'000 - (51'048 + 12 + 3 * 448));
+  // Idle since 1048: awake at 51048 to go to sleep, after tXP and the three refreshes that have
+  // come due since.
+  CHECK(k.state[static_cast<std::size_t>(Power::kSelfRefresh)] ==
+        1'000'000 - (51'048 + 12 + 3 * 448));
 }
 
 TEST_CASE("controller: mappings spread consecutive rows and bursts as their names say") {
   const Spec spec = device("ddr4-2400");
-  const auto bank = [&](const char* mapping, std::uint64_t burst) { return AddressMap(spec, mapping, kBytes).place(burst).bank; };
-  CHECK(bank("row_bank_column_group", 1) != bank("row_bank_column_group", 0));    // the next group
+  const auto bank = [&](const char* mapping, std::uint64_t burst) {
+    return AddressMap(spec, mapping, kBytes).place(burst).bank;
+  };
+  CHECK(bank("row_bank_column_group", 1) != bank("row_bank_column_group", 0));  // the next group
   CHECK(bank("row_bank_column_group", 4) == bank("row_bank_column_group", 0));
-  CHECK(bank("row_bank_column", 127) == bank("row_bank_column", 0));              // 8 KiB of one row
+  CHECK(bank("row_bank_column", 127) == bank("row_bank_column", 0));  // 8 KiB of one row
   CHECK(bank("row_bank_column", 128) != bank("row_bank_column", 0));
   CHECK(bank("bank_row_column", 1000) == bank("bank_row_column", 0));
-  for (std::uint64_t i = 1; i < 16; ++i) CHECK(bank("row_column_bank", i) != bank("row_column_bank", 0));
-  // No two bursts of a bank and row have the same index by any scheme: a row holds as many bursts as it has room for.
-  for (const char* mapping : {"row_bank_column_group", "row_bank_column", "row_column_bank", "bank_row_column", "row_xor_bank_column"}) {
+  for (std::uint64_t i = 1; i < 16; ++i)
+    CHECK(bank("row_column_bank", i) != bank("row_column_bank", 0));
+  // No two bursts of a bank and row have the same index by any scheme: a row holds as many bursts
+  // as it has room for.
+  for (const char* mapping : {"row_bank_column_group", "row_bank_column", "row_column_bank",
+                              "bank_row_column", "row_xor_bank_column"}) {
     std::map<std::pair<std::int32_t, std::int64_t>, int> places;
     const AddressMap map(spec, mapping, kBytes);
     for (std::uint64_t i = 0; i < 65536; ++i) {

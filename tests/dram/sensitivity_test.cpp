@@ -36,7 +36,8 @@ std::string signature(const Case& c) {
   controller.record(&trace);
   std::mt19937_64 random(3);
   const std::uint64_t end = drive(controller, 1200, 20, [&](int i) {
-    const std::uint64_t place = i % 200 < 100 ? random() : static_cast<std::uint64_t>(i) * 48 + random() % 2 * (1 << 20);
+    const std::uint64_t place =
+        i % 200 < 100 ? random() : static_cast<std::uint64_t>(i) * 48 + random() % 2 * (1 << 20);
     // Pauses of every length: sleeps are interrupted at once, and long ones see refreshes come due.
     const std::uint64_t gap = i % 50 == 0 ? 40'000'000 : i % 5 == 0 ? random() % 400'000 : 0;
     return Ask{place % (kBytes - 4096), 96, random() % 3 == 0, gap};
@@ -44,19 +45,23 @@ std::string signature(const Case& c) {
   controller.close(end + 1'000'000);
   std::uint64_t hash = 1469598103934665603u;
   for (const TraceEntry& e : trace)
-    for (const auto v : {e.at, static_cast<Ck>(e.command), static_cast<Ck>(e.rank), static_cast<Ck>(e.bank), static_cast<Ck>(e.row)})
+    for (const auto v : {e.at, static_cast<Ck>(e.command), static_cast<Ck>(e.rank),
+                         static_cast<Ck>(e.bank), static_cast<Ck>(e.row)})
       hash = (hash ^ static_cast<std::uint64_t>(v)) * 1099511628211u;
   const Spent s = spent(c.spec, controller.counters());
   return fmt::format("{:x} {} {} {}", hash, s.commands_nj, s.refresh_nj, s.standby_nj);
 }
 
 template <class T>
-bool changes(const std::vector<Case>& all, const std::vector<std::string>& before, const base::ParamRow& row, T Case::*part, const std::vector<std::string>& values) {
+bool changes(const std::vector<Case>& all, const std::vector<std::string>& before,
+             const base::ParamRow& row, T Case::*part, const std::vector<std::string>& values) {
   for (const std::string& value : values)
     for (std::size_t i = 0; i < all.size(); ++i) {
       Case c = all[i];
       auto config = base::Config::from_text("{}", "t");
-      if (!config.ok() || !config->set(row.key + "=" + value).ok() || !config->load("", c.*part).ok()) continue;
+      if (!config.ok() || !config->set(row.key + "=" + value).ok() ||
+          !config->load("", c.*part).ok())
+        continue;
       if (check(c.spec, c.config).ok() && signature(c) != before[i]) return true;
     }
   return false;
@@ -74,7 +79,8 @@ TEST_CASE("every row of the full DRAM model has an effect") {
     if (row.key == "name" || row.key.starts_with("currents_")) continue;
     const double v = std::strtod(row.value.c_str(), nullptr);
     std::vector<std::string> values;
-    for (const double other : {v + 1, v * 2, v / 2, v + 7, v * 16, 1.0, 5.0}) values.push_back(base::param_text(other));
+    for (const double other : {v + 1, v * 2, v / 2, v + 7, v * 16, 1.0, 5.0})
+      values.push_back(base::param_text(other));
     INFO(row.key);
     CHECK(changes(all, before, row, &Case::spec, values));
   }

@@ -32,9 +32,11 @@ struct Ask {
   std::uint64_t gap_ps = 0;  ///< after the one before
 };
 
-/// Issues what `next` gives until `n` are done, at most `outstanding` at a time: a request leaves when there is room for it in
-/// the controller and the one `outstanding` places before it has completed. Returns the end of the last data.
-inline std::uint64_t drive(Controller& c, int n, std::size_t outstanding, const std::function<Ask(int)>& next) {
+/// Issues what `next` gives until `n` are done, at most `outstanding` at a time: a request leaves
+/// when there is room for it in the controller and the one `outstanding` places before it has
+/// completed. Returns the end of the last data.
+inline std::uint64_t drive(Controller& c, int n, std::size_t outstanding,
+                           const std::function<Ask(int)>& next) {
   std::deque<Controller::Ticket> flying;
   std::uint64_t now = 0, end = 0;
   for (int i = 0; i < n; ++i) {

@@ -1,14 +1,14 @@
-// The assembler: every operation's text and word back and forth, directives, errors with their places, the
-// scheduler against program order.
-#include <catch2/catch.hpp>
+// The assembler: every operation's text and word back and forth, directives, errors with their
+// places, the scheduler against program order.
+#include "dsp_asm/assembler.h"
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 
 #include "arch/bitpack.h"
 #include "arch/dsp_packet.h"
-#include "dsp_asm/assembler.h"
 
 namespace deputy::dsp_test {
 namespace {
@@ -37,15 +37,18 @@ DspOp random_op(const arch::DspOpInfo& info, std::mt19937_64& random) {
       arch::DspEncoded<f()>::fields(op, [&](auto& member, const base::Field& field) {
         const std::string_view name = field.name;
         if (name == "opcode" || name == "slot" || name == "last") return;
-        const auto low = static_cast<std::int64_t>(arch::field_low(field)), high = static_cast<std::int64_t>(arch::field_high(field));
-        const auto value = low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+        const auto low = static_cast<std::int64_t>(arch::field_low(field)),
+                   high = static_cast<std::int64_t>(arch::field_high(field));
+        const auto value =
+            low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
         member = static_cast<std::remove_reference_t<decltype(member)>>(value);
       });
       return 0;
     });
     // Fields that no operand names stay 0, as the assembler leaves them.
     const auto named = [&](char field) {
-      return std::any_of(info.operands.begin(), info.operands.end(), [&](const arch::DspOperand& o) { return o.file && o.field == field; });
+      return std::any_of(info.operands.begin(), info.operands.end(),
+                         [&](const arch::DspOperand& o) { return o.file && o.field == field; });
     };
     if (!named('D')) op.d = 0;
     if (!named('A')) op.a = 0;
@@ -68,7 +71,8 @@ TEST_CASE("every DSP operation goes from word to text and back") {
       DspOp back;
       REQUIRE(arch::decode_dsp_op(word, back) == DspDecodeFault::kNone);
       REQUIRE(back.code == op.code);
-      const bool targets = std::any_of(info.operands.begin(), info.operands.end(), [](const arch::DspOperand& o) { return o.file == '@'; });
+      const bool targets = std::any_of(info.operands.begin(), info.operands.end(),
+                                       [](const arch::DspOperand& o) { return o.file == '@'; });
       if (targets) continue;  // text names labels
       const std::string text = arch::disassemble_dsp_op(op, 0);
       INFO(text);
@@ -106,16 +110,23 @@ TEST_CASE("a line may be repeated as often as .rep allows") {
 }
 
 TEST_CASE("labels, packets, constants, repetition, macros and conditions") {
-  CHECK(listing("start: movi r1, 5 || vld v1, [r2]+1\n jmp start\n") == "    0  movi r1, 5 || vld v1, [r2]+1\n    2  jmp 0\n");
-  CHECK(listing("  vst v1, [r2] || add r1, r1, r2 ; slots in any order\n") == "    0  add r1, r1, r2 || vst v1, [r2]\n");
-  CHECK(listing(".equ A 3\n.rep 2, i\n vmov v{A + i}, v{2*i}\n.endrep\n") == "    0  vmov v3, v0\n    1  vmov v4, v2\n");
-  CHECK(listing(".macro twice d, s\n add d, s, s\n.endm\n twice r1, r2\n twice r3, r4\n") == "    0  add r1, r2, r2\n    1  add r3, r4, r4\n");
+  CHECK(listing("start: movi r1, 5 || vld v1, [r2]+1\n jmp start\n") ==
+        "    0  movi r1, 5 || vld v1, [r2]+1\n    2  jmp 0\n");
+  CHECK(listing("  vst v1, [r2] || add r1, r1, r2 ; slots in any order\n") ==
+        "    0  add r1, r1, r2 || vst v1, [r2]\n");
+  CHECK(listing(".equ A 3\n.rep 2, i\n vmov v{A + i}, v{2*i}\n.endrep\n") ==
+        "    0  vmov v3, v0\n    1  vmov v4, v2\n");
+  CHECK(listing(".macro twice d, s\n add d, s, s\n.endm\n twice r1, r2\n twice r3, r4\n") ==
+        "    0  add r1, r2, r2\n    1  add r3, r4, r4\n");
   CHECK(listing(".if 1 > 2\n nop\n.else\n halt\n.endif\n") == "    0  halt\n");
   CHECK(listing(".reg acc a2\n.reg x v7\n vmac.h acc, x, x\n") == "    0  vmac.h a2, v7, v7\n");
-  CHECK(listing(" (!m2) vadd.h v1, v2, v3\n ldw r1, [r2 - 3]%c1\n") == "    0  (!m2) vadd.h v1, v2, v3\n    1  ldw r1, [r2 - 3]%c1\n");
+  CHECK(listing(" (!m2) vadd.h v1, v2, v3\n ldw r1, [r2 - 3]%c1\n") ==
+        "    0  (!m2) vadd.h v1, v2, v3\n    1  ldw r1, [r2 - 3]%c1\n");
   CHECK(listing(" li r1, 0x12345678\n li r2, -5\n mov r3, r1\n ret\n") ==
-        "    0  movi r1, 22136\n    1  movhi r1, 4660\n    2  movi r2, -5\n    3  add r3, r1, r0\n    4  jr r31\n");
-  CHECK(good(".param N 4\n movi r1, N\n", {.parameters = {{"N", 9}}}).words == good(" movi r1, 9\n").words);
+        "    0  movi r1, 22136\n    1  movhi r1, 4660\n    2  movi r2, -5\n    3  add r3, r1, r0\n "
+        "   4  jr r31\n");
+  CHECK(good(".param N 4\n movi r1, N\n", {.parameters = {{"N", 9}}}).words ==
+        good(" movi r1, 9\n").words);
   CHECK(good(" mtc clen2, r4\n mfc r5, mail_in\n").words.size() == 2);
   CHECK(listing(" movi r1, 1 | 6 & 3 || vmov v1, v2\n") == "    0  movi r1, 3 || vmov v1, v2\n");
   std::string empty = ".rep 1\n.endrep\n", chain = " movi r1, -1", deep = "1";
@@ -143,7 +154,8 @@ TEST_CASE("errors name line and column") {
       {" jmp nowhere\n", "t.dsp:1:2: there is no label 'nowhere'"},
       {"a: nop\na: nop\n", "t.dsp:2:1: 'a' is defined twice"},
       {" add r1, r1, r1 || sub r2, r2, r2\n", "t.dsp:1:20: a second operation in slot S"},
-      {" addi r2, r2, 1 || ldw r1, [r2]+1\n", "t.dsp:1:20: two operations of a packet write one register"},
+      {" addi r2, r2, 1 || ldw r1, [r2]+1\n",
+       "t.dsp:1:20: two operations of a packet write one register"},
       {" ldw r1, [r1]+1\n", "t.dsp:1:2: two operations of a packet write one register"},
       {" (m0) mul r1, r1, r1\n", "t.dsp:1:2: 'mul' takes no predicate"},
       {" movi r1, WHAT + 1\n", "t.dsp:1:11: 'WHAT' is not defined"},
@@ -166,22 +178,28 @@ TEST_CASE("errors name line and column") {
     INFO(error);
     CHECK(error.find(message) != std::string::npos);
   }
-  CHECK(error_of("nop\n", {.parameters = {{"N", 1}}}).find("there is no parameter 'N'") != std::string::npos);
+  CHECK(error_of("nop\n", {.parameters = {{"N", 1}}}).find("there is no parameter 'N'") !=
+        std::string::npos);
   std::string far = "a: nop\n";
   for (int i = 0; i < 3000; ++i) far += " nop\n";
-  CHECK(error_of(far + " beq r1, r2, a\n").find("t.dsp:3002:2: 'a' is too far away") != std::string::npos);
+  CHECK(error_of(far + " beq r1, r2, a\n").find("t.dsp:3002:2: 'a' is too far away") !=
+        std::string::npos);
 }
 
 TEST_CASE("hostile texts give errors, not crashes") {
   std::mt19937_64 random(5);
-  const std::string seedtext = ".param N 2\n.rep N, i\n vadd.h v{i+1}, v2, v3 || ldw r1, [r2]+1%c0\n.endrep\n.sched\n vmac.h a0, v1, v2\n.endsched\nx: loop 0, r1, x\n li r1, (3 << 2) | 1\n";
+  const std::string seedtext =
+      ".param N 2\n.rep N, i\n vadd.h v{i+1}, v2, v3 || ldw r1, [r2]+1%c0\n.endrep\n.sched\n "
+      "vmac.h a0, v1, v2\n.endsched\nx: loop 0, r1, x\n li r1, (3 << 2) | 1\n";
   int errors = 0;
   for (int i = 0; i < 3000; ++i) {
     std::string text = seedtext;
     for (int k = 0; k < 3; ++k) {
       const std::size_t at = random() % text.size();
-      if (random() % 2) text[at] = "()[]{}+-%|;:,.#09azvr\n\t"[random() % 23];
-      else text.erase(at, random() % 5);
+      if (random() % 2)
+        text[at] = "()[]{}+-%|;:,.#09azvr\n\t"[random() % 23];
+      else
+        text.erase(at, random() % 5);
     }
     errors += !dsp_asm::assemble(text, "t.dsp").ok();
   }

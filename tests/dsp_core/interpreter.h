@@ -1,5 +1,6 @@
-// A second DSP: the instruction set written out as plainly as possible from its table's meanings, lane by lane
-// in 64-bit integers, with no thought of speed or time. Shares nothing with the model but the decoder.
+// A second DSP: the instruction set written out as plainly as possible from its table's meanings,
+// lane by lane in 64-bit integers, with no thought of speed or time. Shares nothing with the model
+// but the decoder.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +41,19 @@ struct Interpreter {
     arch::DspFault fault;
   };
   void step();
-  void operation(const arch::DspOp& op, std::int64_t after, std::vector<Write>& writes, std::int64_t& next);
-  void scalar(const std::string& name, const arch::DspOp& op, std::int64_t after, std::vector<Write>& writes, std::int64_t& next);
+  void operation(const arch::DspOp& op, std::int64_t after, std::vector<Write>& writes,
+                 std::int64_t& next);
+  void scalar(const std::string& name, const arch::DspOp& op, std::int64_t after,
+              std::vector<Write>& writes, std::int64_t& next);
   void vector(const std::string& name, int size, const arch::DspOp& op, std::vector<Write>& writes);
-  void multiply(const std::string& name, int size, const arch::DspOp& op, std::vector<Write>& writes);
+  void multiply(const std::string& name, int size, const arch::DspOp& op,
+                std::vector<Write>& writes);
   void memory(const std::string& name, const arch::DspOp& op, std::vector<Write>& writes);
 
   std::int64_t lane(const std::uint8_t* bytes, int size, int i, bool is_signed = true) const;
   void write_r(int d, std::int64_t value, std::vector<Write>& writes);
-  void write_v(const arch::DspOp& op, int d, int size, const std::vector<std::int64_t>& lanes, std::vector<Write>& writes);
+  void write_v(const arch::DspOp& op, int d, int size, const std::vector<std::int64_t>& lanes,
+               std::vector<Write>& writes);
   bool chosen(const arch::DspOp& op, int byte) const;
 };
 

@@ -9,9 +9,11 @@
 namespace deputy::dsp_test {
 namespace {
 
-using arch::DspControl, arch::DspFormat, arch::DspOp, arch::DspOpcode, arch::DspOpInfo, arch::DspPacket;
+using arch::DspControl, arch::DspFormat, arch::DspOp, arch::DspOpcode, arch::DspOpInfo,
+    arch::DspPacket;
 
-// r1-r4 are addresses that stay; r5-r8 are addresses within the circular buffers; the rest is anything.
+// r1-r4 are addresses that stay; r5-r8 are addresses within the circular buffers; the rest is
+// anything.
 constexpr int kAddresses = 4, kFirstFree = 9;
 constexpr int kReversedRegister = 29, kStepRegister = 30;
 
@@ -34,7 +36,9 @@ class Maker {
         packet.ops[i].last = i + 1 == packet.count;
         out.words.push_back(arch::encode_dsp_op(packet.ops[i]));
       }
-    if (wild_ && below(8) == 0) out.words[static_cast<std::size_t>(below(static_cast<int>(out.words.size())))] ^= 1u << below(32);
+    if (wild_ && below(8) == 0)
+      out.words[static_cast<std::size_t>(below(static_cast<int>(out.words.size())))] ^=
+          1u << below(32);
     return out;
   }
 
@@ -43,7 +47,11 @@ class Maker {
   bool chance(int percent) { return below(100) < percent; }
   std::uint8_t byte() {
     const int kind = below(8);
-    return kind == 0 ? 0x80 : kind == 1 ? 0x7F : kind == 2 ? 0 : kind == 3 ? 0xFF : static_cast<std::uint8_t>(random_());
+    return kind == 0   ? 0x80
+           : kind == 1 ? 0x7F
+           : kind == 2 ? 0
+           : kind == 3 ? 0xFF
+                       : static_cast<std::uint8_t>(random_());
   }
 
   void add(std::vector<DspOp> ops) {
@@ -58,21 +66,26 @@ class Maker {
     add({low}), add({high});
   }
   void set_up() {
-    for (int r = 1; r <= kAddresses; ++r) load_word(r, static_cast<std::uint32_t>(2048 * r + 128 * below(8) + 4096));
+    for (int r = 1; r <= kAddresses; ++r)
+      load_word(r, static_cast<std::uint32_t>(2048 * r + 128 * below(8) + 4096));
     for (int c = 0; c < 4; ++c) {
-      const std::uint32_t base = static_cast<std::uint32_t>(1024 * c), bytes = static_cast<std::uint32_t>(128 * (1 + below(4)));
+      const std::uint32_t base = static_cast<std::uint32_t>(1024 * c),
+                          bytes = static_cast<std::uint32_t>(128 * (1 + below(4)));
       for (const int which : {0, 4}) {
         load_word(kFirstFree, which ? bytes : base);
         DspOp op = arch::make_dsp_op(DspOpcode::kSMtc);
         op.d = kFirstFree, op.imm = which + c;
         add({op});
       }
-      load_word(kAddresses + 1 + c, base + static_cast<std::uint32_t>(below(static_cast<int>(bytes / 128)) * 128));
+      load_word(kAddresses + 1 + c,
+                base + static_cast<std::uint32_t>(below(static_cast<int>(bytes / 128)) * 128));
     }
-    for (int i = 0; i < 6; ++i) load_word(kFirstFree + below(16), static_cast<std::uint32_t>(random_()));
+    for (int i = 0; i < 6; ++i)
+      load_word(kFirstFree + below(16), static_cast<std::uint32_t>(random_()));
     for (int v = 0; v < 8; ++v) {
       DspOp op = arch::make_dsp_op(DspOpcode::kLVld);
-      op.d = static_cast<std::uint8_t>(v), op.a = static_cast<std::uint8_t>(1 + below(kAddresses)), op.imm = below(16);
+      op.d = static_cast<std::uint8_t>(v), op.a = static_cast<std::uint8_t>(1 + below(kAddresses)),
+      op.imm = below(16);
       add({op});
     }
     // The step of the bit-reversed addressing: 32 words.
@@ -109,21 +122,29 @@ class Maker {
     targets_[at] = static_cast<int>(packets_.size());
   }
 
-  // Forward, and not into or out of a loop, by a target that is fixed when the next packets are there.
+  // Forward, and not into or out of a loop, by a target that is fixed when the next packets are
+  // there.
   void branch() {
-    constexpr DspOpcode kinds[] = {DspOpcode::kSBeq, DspOpcode::kSBne, DspOpcode::kSBlt, DspOpcode::kSBge, DspOpcode::kSBltu, DspOpcode::kSBgeu, DspOpcode::kSJmp, DspOpcode::kSCall};
+    constexpr DspOpcode kinds[] = {DspOpcode::kSBeq, DspOpcode::kSBne,  DspOpcode::kSBlt,
+                                   DspOpcode::kSBge, DspOpcode::kSBltu, DspOpcode::kSBgeu,
+                                   DspOpcode::kSJmp, DspOpcode::kSCall};
     DspOp op = arch::make_dsp_op(kinds[below(8)]);
-    if (op.code != DspOpcode::kSJmp && op.code != DspOpcode::kSCall) op.a = any_scalar(), op.b = any_scalar();
+    if (op.code != DspOpcode::kSJmp && op.code != DspOpcode::kSCall)
+      op.a = any_scalar(), op.b = any_scalar();
     const std::size_t at = packets_.size();
     add({op});
     for (int i = below(4); i >= 0; --i) packet();
     targets_[at] = static_cast<int>(packets_.size());
   }
 
-  std::uint8_t any_scalar() { return static_cast<std::uint8_t>(chance(10) ? 0 : kFirstFree + below(16)); }
+  std::uint8_t any_scalar() {
+    return static_cast<std::uint8_t>(chance(10) ? 0 : kFirstFree + below(16));
+  }
 
   bool usable(const DspOpInfo& info) {
-    if (info.latency == arch::DspLatency::kControl && info.code != DspOpcode::kSMtc && info.code != DspOpcode::kSEndloop) return wild_ && info.code == DspOpcode::kSTrap && chance(5);
+    if (info.latency == arch::DspLatency::kControl && info.code != DspOpcode::kSMtc &&
+        info.code != DspOpcode::kSEndloop)
+      return wild_ && info.code == DspOpcode::kSTrap && chance(5);
     return info.code != DspOpcode::kSEndloop;
   }
 
@@ -137,36 +158,59 @@ class Maker {
         arch::DspEncoded<f()>::fields(op, [&](auto& member, const base::Field& field) {
           const std::string_view name = field.name;
           if (name == "imm") {
-            const auto low = static_cast<std::int64_t>(arch::field_low(field)), high = static_cast<std::int64_t>(arch::field_high(field));
-            const auto value = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1)) + low;
+            const auto low = static_cast<std::int64_t>(arch::field_low(field)),
+                       high = static_cast<std::int64_t>(arch::field_high(field));
+            const auto value =
+                static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1)) +
+                low;
             member = static_cast<std::remove_reference_t<decltype(member)>>(value);
           } else if (name == "p") {
-            member = static_cast<std::remove_reference_t<decltype(member)>>(chance(60) ? 0 : below(arch::kDspPredicates));
+            member = static_cast<std::remove_reference_t<decltype(member)>>(
+                chance(60) ? 0 : below(arch::kDspPredicates));
           }
         });
         return 0;
       });
       // Few registers, so that results meet.
       for (const arch::DspOperand& operand : info.operands) {
-        std::uint8_t* field = operand.field == 'D' ? &op.d : operand.field == 'A' ? &op.a : operand.field == 'B' ? &op.b : operand.field == 'C' ? &op.c : nullptr;
+        std::uint8_t* field = operand.field == 'D'   ? &op.d
+                              : operand.field == 'A' ? &op.a
+                              : operand.field == 'B' ? &op.b
+                              : operand.field == 'C' ? &op.c
+                                                     : nullptr;
         if (!operand.file || !field) continue;
         switch (operand.file) {
-          case 'r': *field = any_scalar(); break;
-          case 'v': *field = static_cast<std::uint8_t>(below(10)); break;
-          case 'V': *field = static_cast<std::uint8_t>(2 * below(5)); break;
+          case 'r':
+            *field = any_scalar();
+            break;
+          case 'v':
+            *field = static_cast<std::uint8_t>(below(10));
+            break;
+          case 'V':
+            *field = static_cast<std::uint8_t>(2 * below(5));
+            break;
           case 'a':
-          case 'm': *field = static_cast<std::uint8_t>(below(4)); break;
-          default: break;
+          case 'm':
+            *field = static_cast<std::uint8_t>(below(4));
+            break;
+          default:
+            break;
         }
       }
       if (slot == 3) address(op, info);
       if (op.code == DspOpcode::kSMtc || op.code == DspOpcode::kSMfc) {
         // Those that neither depend on time nor change the buffers.
-        constexpr DspControl kinds[] = {DspControl::kPending, DspControl::kEnable, DspControl::kVector, DspControl::kReturn, DspControl::kMailIn, DspControl::kMailWaiting,
-                                        DspControl::kMailOut, DspControl::kDmaMemLow, DspControl::kDmaMemHigh, DspControl::kDmaTcm};
+        constexpr DspControl kinds[] = {DspControl::kPending,    DspControl::kEnable,
+                                        DspControl::kVector,     DspControl::kReturn,
+                                        DspControl::kMailIn,     DspControl::kMailWaiting,
+                                        DspControl::kMailOut,    DspControl::kDmaMemLow,
+                                        DspControl::kDmaMemHigh, DspControl::kDmaTcm};
         op.imm = static_cast<int>(kinds[below(10)]);
         const char needed = op.code == DspOpcode::kSMtc ? 'w' : 'r';
-        if (!wild_ && std::string_view(arch::dsp_controls()[static_cast<std::size_t>(op.imm)].access).find(needed) == std::string_view::npos) continue;
+        if (!wild_ &&
+            std::string_view(arch::dsp_controls()[static_cast<std::size_t>(op.imm)].access)
+                    .find(needed) == std::string_view::npos)
+          continue;
       }
       if (arch::check_dsp_op(op) == arch::DspDecodeFault::kNone) return op;
     }
@@ -179,12 +223,14 @@ class Maker {
       if (info.size == 128) op.imm = below(16) - 8;
       if (chance(30)) {
         const int c = below(4);
-        op.circular = static_cast<std::uint8_t>(c + 1), op.a = static_cast<std::uint8_t>(kAddresses + 1 + c);
+        op.circular = static_cast<std::uint8_t>(c + 1),
+        op.a = static_cast<std::uint8_t>(kAddresses + 1 + c);
         op.imm = below(info.size == 128 ? 3 : 32) * (chance(50) ? 1 : -1);
         if (info.size == 128) op.imm = std::clamp(op.imm, -1, 1);
         op.post = info.size == 128 && chance(50);  // smaller steps would misalign the vectors
       } else if (chance(30)) {
-        op.post = 1, op.imm = info.size == 128 ? below(3) - 1 : 128 / info.size * (below(3) - 1) % 128;
+        op.post = 1,
+        op.imm = info.size == 128 ? below(3) - 1 : 128 / info.size * (below(3) - 1) % 128;
       }
     } else if (info.format == DspFormat::kMemP) {
       op.imm = below(16) - 8;
@@ -214,7 +260,8 @@ class Maker {
   void indexes(DspOp& op) {
     const bool halves = op.code == DspOpcode::kLVgathH || op.code == DspOpcode::kLVscatH;
     // (any vector >> so many bits) << log2 of the element: aligned, below 2048 bytes.
-    DspOp right = arch::make_dsp_op(halves ? DspOpcode::kAVshriH : DspOpcode::kAVshriW), left = arch::make_dsp_op(halves ? DspOpcode::kAVshliH : DspOpcode::kAVshliW);
+    DspOp right = arch::make_dsp_op(halves ? DspOpcode::kAVshriH : DspOpcode::kAVshriW),
+          left = arch::make_dsp_op(halves ? DspOpcode::kAVshliH : DspOpcode::kAVshliW);
     right.d = left.d = left.a = 10, right.a = static_cast<std::uint8_t>(below(10));
     right.imm = halves ? 6 : 23, left.imm = halves ? 1 : 2;
     if (wild_ && chance(10)) left.imm = 0;
@@ -225,7 +272,8 @@ class Maker {
   void resolve(int end) {
     std::vector<int> at{0};
     for (const DspPacket& packet : packets_) at.push_back(at.back() + packet.count);
-    for (const auto& [from, to] : targets_) packets_[from].ops[0].imm = at[static_cast<std::size_t>(std::min(to, end))] - at[from];
+    for (const auto& [from, to] : targets_)
+      packets_[from].ops[0].imm = at[static_cast<std::size_t>(std::min(to, end))] - at[from];
   }
 
   std::mt19937_64 random_;

@@ -1,5 +1,5 @@
-// Random programs for the DSP: every operation of the table, dependences everywhere, mostly legal addresses,
-// nested loops and forward branches; a few that go wrong on purpose.
+// Random programs for the DSP: every operation of the table, dependences everywhere, mostly legal
+// addresses, nested loops and forward branches; a few that go wrong on purpose.
 #pragma once
 
 #include <cstdint>

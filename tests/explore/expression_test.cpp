@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-using deputy::explore::Expression;
 using Catch::Matchers::Contains;
+using deputy::explore::Expression;
 
 namespace {
 
@@ -62,7 +62,8 @@ TEST_CASE("functions") {
 }
 
 TEST_CASE("what is no expression is refused with the place and the text") {
-  for (const char* text : {"", "1 +", "(1", "1)", "a b", "* 2", "min(1)", "nothing(1)", "1 $ 2", "@"}) {
+  for (const char* text :
+       {"", "1 +", "(1", "1)", "a b", "* 2", "min(1)", "nothing(1)", "1 $ 2", "@"}) {
     INFO(text);
     const std::string what = error(text);
     CHECK_THAT(what, Contains("here"));

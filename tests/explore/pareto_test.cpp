@@ -31,7 +31,8 @@ TEST_CASE("the front is what a look at every pair says") {
       for (std::size_t j = 0; j < points.size() && best; ++j) {
         if (points[j].empty() || i == j) continue;
         bool all = true, any = false;
-        for (std::size_t k = 0; k < objectives; ++k) all &= points[j][k] <= points[i][k], any |= points[j][k] < points[i][k];
+        for (std::size_t k = 0; k < objectives; ++k)
+          all &= points[j][k] <= points[i][k], any |= points[j][k] < points[i][k];
         if (all && (any || j < i)) best = false;  // of equal points the first
       }
       CHECK((std::ranges::find(front, i) != front.end()) == best);
@@ -49,7 +50,8 @@ TEST_CASE("the hypervolume is the number of grid cells that a point dominates") 
     for (std::size_t k = 0; k < objectives; ++k) all *= kEdge;
     for (std::size_t cell = 0; cell < all; ++cell) {
       std::vector<double> low;
-      for (std::size_t k = 0, rest = cell; k < objectives; ++k, rest /= kEdge) low.push_back(static_cast<double>(rest % kEdge));
+      for (std::size_t k = 0, rest = cell; k < objectives; ++k, rest /= kEdge)
+        low.push_back(static_cast<double>(rest % kEdge));
       cells += std::ranges::any_of(points, [&](const Values& p) {
         for (std::size_t k = 0; k < objectives; ++k)
           if (p[k] > low[k]) return false;

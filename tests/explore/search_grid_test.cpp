@@ -1,6 +1,4 @@
 // A search against a sweep that was run whole.
-#include "explore/search.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "explore/search.h"
 #include "tests/support/source_dir.h"
 
 using namespace deputy::explore;
@@ -37,17 +36,20 @@ struct WholeGrid {
           continue;
         }
         id += cell + " ";
-        if (levels[static_cast<std::size_t>(c)].insert(cell).second) order[static_cast<std::size_t>(c)].push_back(cell);
+        if (levels[static_cast<std::size_t>(c)].insert(cell).second)
+          order[static_cast<std::size_t>(c)].push_back(cell);
       }
       values[id] = point;
       reference.resize(3, 0);
-      for (std::size_t o = 0; o < point.size(); ++o) reference[o] = std::max(reference[o], point[o]);
+      for (std::size_t o = 0; o < point.size(); ++o)
+        reference[o] = std::max(reference[o], point[o]);
     }
     const char* const names[] = {"bus", "clock", "shape", "sram"};
     for (std::size_t p = 0; p < 4; ++p) {
       Parameter parameter;
       parameter.name = parameter.key = names[p];
-      for (const std::string& text : order[p]) parameter.levels.push_back({text, number_of(text), {{names[p], text}}});
+      for (const std::string& text : order[p])
+        parameter.levels.push_back({text, number_of(text), {{names[p], text}}});
       space.parameters.push_back(parameter);
     }
   }
@@ -78,16 +80,19 @@ TEST_CASE("NSGA-II finds 95 % of a whole grid's hypervolume with a tenth of its 
   const double whole = grid.volume(all);
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     std::vector<Values> found;
-    const auto points = search(grid.space, 3, {"nsga2", 0, grid.values.size() / 10, seed}, [&](const std::vector<Point>& batch) -> deputy::base::Result<std::vector<Values>> {
-      std::vector<Values> out;
-      for (const Point& p : batch) out.push_back(grid.at(p));
-      found.insert(found.end(), out.begin(), out.end());
-      return out;
-    });
+    const auto points =
+        search(grid.space, 3, {"nsga2", 0, grid.values.size() / 10, seed},
+               [&](const std::vector<Point>& batch) -> deputy::base::Result<std::vector<Values>> {
+                 std::vector<Values> out;
+                 for (const Point& p : batch) out.push_back(grid.at(p));
+                 found.insert(found.end(), out.begin(), out.end());
+                 return out;
+               });
     REQUIRE(points.ok());
     CHECK(points->size() <= 200);
     CHECK(found.size() == points->size());
-    INFO("seed " << seed << ": " << grid.volume(found) / whole << " of the grid's, " << points->size() << " evaluations");
+    INFO("seed " << seed << ": " << grid.volume(found) / whole << " of the grid's, "
+                 << points->size() << " evaluations");
     CHECK(grid.volume(found) >= 0.95 * whole);
   }
 }

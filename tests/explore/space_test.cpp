@@ -67,30 +67,44 @@ TEST_CASE("constraints see parameters, knobs that a point sets, and knobs of the
     return count;
   };
   CHECK_FALSE(space.allowed(*space.point(grid->front())).ok());  // nobody knows base_knob
-  space.base = [](const std::string& name) { return name == "base_knob" ? std::optional<double>(1) : std::nullopt; };
+  space.base = [](const std::string& name) {
+    return name == "base_knob" ? std::optional<double>(1) : std::nullopt;
+  };
   CHECK(allowed() == 9);  // not 8 lanes at 200
-  space.base = [](const std::string& name) { return name == "base_knob" ? std::optional<double>(6) : std::nullopt; };
+  space.base = [](const std::string& name) {
+    return name == "base_knob" ? std::optional<double>(6) : std::nullopt;
+  };
   CHECK(allowed() == 12);
 }
 
 TEST_CASE("mistakes in a space say where") {
-  CHECK_THAT(error_of("parameters: {a: {values: [1]}}"), Contains("parameters.a") && Contains("no key"));
+  CHECK_THAT(error_of("parameters: {a: {values: [1]}}"),
+             Contains("parameters.a") && Contains("no key"));
   CHECK_THAT(error_of("parameters: {a: {key: x}}"), Contains("needs one of values"));
-  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1], range: {from: 1, to: 2}}}"), Contains("needs one of values"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1], range: {from: 1, to: 2}}}"),
+             Contains("needs one of values"));
   CHECK_THAT(error_of("parameters: {a: {key: x, log: {from: 0, to: 2}}}"), Contains("above 0"));
-  CHECK_THAT(error_of("parameters: {a: {key: x, range: {from: 3, to: 2}}}"), Contains("larger 'to'"));
-  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}, b: {key: x, values: [2]}}"), Contains("'x' is set by two"));
-  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}}\nlinked: {x: a}"), Contains("'x' is set by two"));
-  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}}\nconstraints: ['a <']"), Contains("test.yaml:2"));
-  CHECK_THAT(error_of("parameters: {a: {key: x, values: [100, 130], multiple_of: 64}}"), Contains("parameters.a.multiple_of") && Contains("range"));
-  CHECK_THAT(error_of("parameters: {a: {choices: [{x: 1}], multiple_of: 64}}"), Contains("multiple_of"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, range: {from: 3, to: 2}}}"),
+             Contains("larger 'to'"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}, b: {key: x, values: [2]}}"),
+             Contains("'x' is set by two"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}}\nlinked: {x: a}"),
+             Contains("'x' is set by two"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, values: [1]}}\nconstraints: ['a <']"),
+             Contains("test.yaml:2"));
+  CHECK_THAT(error_of("parameters: {a: {key: x, values: [100, 130], multiple_of: 64}}"),
+             Contains("parameters.a.multiple_of") && Contains("range"));
+  CHECK_THAT(error_of("parameters: {a: {choices: [{x: 1}], multiple_of: 64}}"),
+             Contains("multiple_of"));
   CHECK_THAT(error_of("linked: {x: 1}"), Contains("nothing is varied"));
   const Space continuous = space_of("parameters: {a: {key: x, range: {from: 1, to: 2}}}");
   CHECK_FALSE(continuous.grid().ok());
 }
 
 TEST_CASE("a Latin hypercube has one point in each part of each axis, the same for the same seed") {
-  const Space space = space_of("parameters:\n  a: {key: x, range: {from: 0, to: 20}}\n  b: {key: y, log: {from: 1, to: 1024}}");
+  const Space space = space_of(
+      "parameters:\n  a: {key: x, range: {from: 0, to: 20}}\n  b: {key: y, log: {from: 1, to: "
+      "1024}}");
   const auto drawn = draw_latin(space, 20, 7);
   REQUIRE(drawn.ok());
   REQUIRE(drawn->size() == 20);

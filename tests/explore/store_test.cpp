@@ -30,14 +30,16 @@ struct Folder {
 TEST_CASE("runs read back equal, in this process and in the next") {
   Folder folder;
   const std::string path = folder.path + "/sub/a.sqlite";
-  const StoredRun run{"k1", "a=1\n", "net", "ok", "", {{"latency", 0.1}, {"area", 1e300}, {"zero", -0.0}}};
+  const StoredRun run{"k1", "a=1\n", "net",
+                      "ok", "",      {{"latency", 0.1}, {"area", 1e300}, {"zero", -0.0}}};
   {
     auto store = Store::open(path);
     if (!store.ok()) FAIL(store.error().text());
     CHECK_FALSE(*store->find("k1"));
     REQUIRE(store->add(run).ok());
     REQUIRE(store->add({"k2", "", "net", "crashed", "killed by signal 6; \"'", {}}).ok());
-    REQUIRE(store->add({"k1", "", "other", "failed", "later", {{"latency", 2}}}).ok());  // what is there stays
+    REQUIRE(store->add({"k1", "", "other", "failed", "later", {{"latency", 2}}})
+                .ok());  // what is there stays
   }
   auto store = Store::open(path);
   REQUIRE(store.ok());
@@ -74,7 +76,9 @@ TEST_CASE("a store takes over what another has and it lacks") {
   CHECK_FALSE(a->merge(folder.path).ok());
 }
 
-TEST_CASE("when stores merge, a run that died gives way to one that did not, with its values, and never the other way") {
+TEST_CASE(
+    "when stores merge, a run that died gives way to one that did not, with its values, and never "
+    "the other way") {
   Folder folder;
   const std::string other = folder.path + "/b.sqlite";
   {
@@ -105,9 +109,11 @@ TEST_CASE("a merge that fails says why, takes nothing, and leaves the store usab
   auto a = Store::open(folder.path + "/a.sqlite");
   REQUIRE(a.ok());
   REQUIRE(a->add({"k", "", "net", "ok", "", {{"latency", 1}}}).ok());
-  for (const StoredRun& unequal : {StoredRun{"k", "", "net", "ok", "", {{"latency", 2}}}, StoredRun{"k", "", "net", "ok", "", {}},
-                                   StoredRun{"k", "", "net", "ok", "", {{"latency", 1}, {"energy", 1}}},
-                                   StoredRun{"k", "", "net", "refused", "no", {}}}) {
+  for (const StoredRun& unequal :
+       {StoredRun{"k", "", "net", "ok", "", {{"latency", 2}}},
+        StoredRun{"k", "", "net", "ok", "", {}},
+        StoredRun{"k", "", "net", "ok", "", {{"latency", 1}, {"energy", 1}}},
+        StoredRun{"k", "", "net", "refused", "no", {}}}) {
     const std::string other = folder.path + "/b.sqlite";
     {
       auto b = Store::open(other);
@@ -117,7 +123,8 @@ TEST_CASE("a merge that fails says why, takes nothing, and leaves the store usab
     }
     const auto merged = a->merge(other);
     REQUIRE_FALSE(merged.ok());
-    CHECK_THAT(merged.error().text(), Contains("b.sqlite") && Contains("1 of its runs came to another end"));
+    CHECK_THAT(merged.error().text(),
+               Contains("b.sqlite") && Contains("1 of its runs came to another end"));
     CHECK(*a->size() == 1);
     std::filesystem::remove(other);
   }
@@ -126,7 +133,8 @@ TEST_CASE("a merge that fails says why, takes nothing, and leaves the store usab
   { REQUIRE(Store::open(old).ok()); }
   sqlite3* db = nullptr;
   REQUIRE(sqlite3_open(old.c_str(), &db) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(db, "drop table run; create table run (key text primary key)", nullptr, nullptr, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(db, "drop table run; create table run (key text primary key)", nullptr,
+                       nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(db);
   const auto merged = a->merge(old);
   REQUIRE_FALSE(merged.ok());

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "delegate/ops/constraints.h"
-#include "workloads/selftest/limit_cases.h"
 #include "tests/support/graphs/agreement.h"
+#include "workloads/selftest/limit_cases.h"
 
 namespace deputy::graphs {
 namespace {

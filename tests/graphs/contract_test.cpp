@@ -1,5 +1,5 @@
-// The quantisation contract: what a model breaks is found tensor by tensor, and what can be converted
-// then runs on the NPU with the values that the formats' own definitions give.
+// The quantisation contract: what a model breaks is found tensor by tensor, and what can be
+// converted then runs on the NPU with the values that the formats' own definitions give.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -31,15 +31,18 @@ bool has(const std::vector<Mismatch>& list, Rule rule, bool convertible) {
 
 Bytes pattern(const Tensor& t, std::uint32_t seed) {
   Bytes bytes(static_cast<std::size_t>(t.desc.bytes()));
-  for (std::uint8_t& b : bytes) seed = seed * 1664525 + 1013904223, b = static_cast<std::uint8_t>(seed >> 24);
+  for (std::uint8_t& b : bytes)
+    seed = seed * 1664525 + 1013904223, b = static_cast<std::uint8_t>(seed >> 24);
   return bytes;
 }
 std::vector<Bytes> inputs_of(const Graph& g) {
   std::vector<Bytes> list;
-  for (const TensorId id : g.inputs) list.push_back(pattern(g.tensor(id), 77 + static_cast<std::uint32_t>(id)));
+  for (const TensorId id : g.inputs)
+    list.push_back(pattern(g.tensor(id), 77 + static_cast<std::uint32_t>(id)));
   return list;
 }
-/// In the rounding that is nearest: `tflite` rounds twice, and `fp32` has XNNPACK's shorter multipliers.
+/// In the rounding that is nearest: `tflite` rounds twice, and `fp32` has XNNPACK's shorter
+/// multipliers.
 Bytes run(const Graph& g, const std::vector<Bytes>& inputs) {
   const auto values = tests::run_graph(g, inputs, Numerics::kSingle);
   INFO((values.ok() ? std::string() : values.error().text()));
@@ -47,7 +50,8 @@ Bytes run(const Graph& g, const std::vector<Bytes>& inputs) {
   return values->tensors[static_cast<std::size_t>(g.outputs[0])];
 }
 
-/// Converts, demands that all of it then runs on the NPU with the CPU's bytes, and returns the graph.
+/// Converts, demands that all of it then runs on the NPU with the CPU's bytes, and returns the
+/// graph.
 Graph converted(const Graph& g) {
   const auto result = delegate::convert_to_contract(g, {});
   REQUIRE(!result.conversions.empty());
@@ -110,13 +114,15 @@ TEST_CASE("contract: different scales are aligned before operators of several in
     Graph g = legal_op(kind);
     REQUIRE(in(g, 0).desc.shape == out(g).desc.shape);
     in(g, 1).desc.shape = in(g, 0).desc.shape;
-    in(g, 0).desc.quant = {{0.05f}, {3}, 0}, in(g, 1).desc.quant = {{0.02f}, {-7}, 0}, out(g).desc.quant = {{0.06f}, {1}, 0};
+    in(g, 0).desc.quant = {{0.05f}, {3}, 0}, in(g, 1).desc.quant = {{0.02f}, {-7}, 0},
+          out(g).desc.quant = {{0.06f}, {1}, 0};
     CHECK(has(delegate::check_contract(g, {}), Rule::kSameQuantisation, true));
     CHECK(!tests::check_graph(g).ok());  // nor do the CPU's kernels take it
     const Graph c = converted(g);
     const auto inputs = inputs_of(g);
     const Bytes got = run(c, inputs);
-    // The definition in real numbers: rounding is monotone, so the larger of the rounded is the rounded larger.
+    // The definition in real numbers: rounding is monotone, so the larger of the rounded is the
+    // rounded larger.
     REQUIRE(got.size() == inputs[0].size());
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double a = real(in(g, 0), inputs[0][i]), b = real(in(g, 1), inputs[1][i]);
@@ -129,7 +135,8 @@ TEST_CASE("contract: different scales are aligned before operators of several in
 }
 
 TEST_CASE("contract: different scales are changed behind operators of one input") {
-  for (const OpKind kind : {OpKind::MAX_POOL_2D, OpKind::TRANSPOSE, OpKind::RESHAPE, OpKind::SPLIT}) {
+  for (const OpKind kind :
+       {OpKind::MAX_POOL_2D, OpKind::TRANSPOSE, OpKind::RESHAPE, OpKind::SPLIT}) {
     INFO(arch::op_name(kind));
     const Graph plain = legal_op(kind);
     Graph g = plain;
@@ -139,10 +146,12 @@ TEST_CASE("contract: different scales are changed behind operators of one input"
     const auto inputs = inputs_of(g);
     const Bytes before = run(plain, inputs), after = run(c, inputs);
     REQUIRE(before.size() == after.size());
-    const double top = real(out(g), 127), low = real(out(g), 0x80), step = static_cast<double>(out(g).desc.quant.scale[0]);
+    const double top = real(out(g), 127), low = real(out(g), 0x80),
+                 step = static_cast<double>(out(g).desc.quant.scale[0]);
     Graph p = plain;
     for (std::size_t i = 0; i < after.size(); ++i)
-      CHECK(std::fabs(real(out(g), after[i]) - std::clamp(real(out(p), before[i]), low, top)) <= 0.5001 * step);
+      CHECK(std::fabs(real(out(g), after[i]) - std::clamp(real(out(p), before[i]), low, top)) <=
+            0.5001 * step);
   }
 }
 
@@ -158,10 +167,12 @@ TEST_CASE("contract: a bias in other steps is rounded anew, on either engine") {
   Graph g = plain;
   Tensor& b = in(g, 2);
   in(g, 1).desc.quant = {{0.004f}, {0}, 0};
-  b.desc.quant = {{in(g, 0).desc.quant.scale[0] * 0.004f * 4}, {0}, 0};  // every number counts four times
+  b.desc.quant = {
+      {in(g, 0).desc.quant.scale[0] * 0.004f * 4}, {0}, 0};  // every number counts four times
   CHECK(has(delegate::check_contract(g, {}), Rule::kBiasScale, true));
   const auto as_it_is = delegate::compile(g, {});
-  REQUIRE(!as_it_is.ok());  // the CPU's kernels would take the numbers for a fourth of what they are
+  REQUIRE(
+      !as_it_is.ok());  // the CPU's kernels would take the numbers for a fourth of what they are
   CHECK(as_it_is.error().kind == base::ErrorKind::kUnsupported);
   const Graph c = converted(g);
   Graph four = plain;
@@ -191,7 +202,8 @@ TEST_CASE("contract: weights of the other signedness are rewritten") {
 TEST_CASE("contract: what cannot be converted is named with its remedy and stays as it is") {
   Graph zeros = legal_op(OpKind::CONV_2D);  // a zero point for each channel
   const auto channels = static_cast<std::size_t>(in(zeros, 1).desc.shape[0]);
-  in(zeros, 1).desc.quant = {std::vector<float>(channels, 0.003f), std::vector<std::int32_t>(channels, 0), 0};
+  in(zeros, 1).desc.quant = {std::vector<float>(channels, 0.003f),
+                             std::vector<std::int32_t>(channels, 0), 0};
   in(zeros, 1).desc.quant.zero_point.back() = 4;
   CHECK(has(delegate::check_contract(zeros, {}), Rule::kWeightScales, false));
   Graph floats = legal_op(OpKind::ADD);
@@ -200,9 +212,11 @@ TEST_CASE("contract: what cannot be converted is named with its remedy and stays
   CHECK(found.size() == 3);  // both operands and the result, once each
   CHECK(has(found, Rule::kTypes, false));
   CHECK(found[0].remedy.find("deputy quantize") != std::string::npos);
-  for (const Graph& g : {zeros, floats}) CHECK(delegate::convert_to_contract(g, {}).conversions.empty());
+  for (const Graph& g : {zeros, floats})
+    CHECK(delegate::convert_to_contract(g, {}).conversions.empty());
   delegate::CompileOptions options;
-  const auto executable = delegate::compile(floats, options);  // the default: the CPU, with the reason
+  const auto executable =
+      delegate::compile(floats, options);  // the default: the CPU, with the reason
   REQUIRE(executable.ok());
   CHECK(!executable->ops[0].on_npu);
   CHECK(executable->ops[0].reason.find("float32") != std::string::npos);

@@ -76,21 +76,26 @@ TEST_CASE("uncached lines are never maintained, the others as before") {
   FakePort port;
   Coherence mixed(port), cached(port);
   // Lines 4 to 7 and 6 to 11 by two mappings, and the last one.
-  const std::pair<std::uint64_t, std::uint64_t> uncached[] = {{4 * kLine, 4 * kLine}, {6 * kLine, 6 * kLine}, {23 * kLine, kLine}};
-  const auto is_uncached = [](std::uint64_t line) { return (line >= 4 && line < 12) || line == 23; };
+  const std::pair<std::uint64_t, std::uint64_t> uncached[] = {
+      {4 * kLine, 4 * kLine}, {6 * kLine, 6 * kLine}, {23 * kLine, kLine}};
+  const auto is_uncached = [](std::uint64_t line) {
+    return (line >= 4 && line < 12) || line == 23;
+  };
   mixed.before_cpu_write(4 * kLine, kLine);  // held from another mapping
   for (const auto& [address, bytes] : uncached) mixed.add_uncached(address, bytes);
   REQUIRE(port.maintenance.size() == 1);
   const auto lines = [&port] {  // cleaned and invalidated since the last call
     std::set<std::pair<bool, std::uint64_t>> out;
     for (const auto& m : port.maintenance)
-      for (std::uint64_t at = m.address; at < m.address + m.bytes; at += kLine) out.emplace(m.clean, at / kLine);
+      for (std::uint64_t at = m.address; at < m.address + m.bytes; at += kLine)
+        out.emplace(m.clean, at / kLine);
     port.maintenance.clear();
     return out;
   };
   (void)lines();
   for (int i = 0; i < 5000; ++i) {
-    const std::uint64_t begin = random() % (kLines * kLine), bytes = 1 + random() % (kLines * kLine - begin);
+    const std::uint64_t begin = random() % (kLines * kLine),
+                        bytes = 1 + random() % (kLines * kLine - begin);
     const auto kind = random() % 4;
     const auto apply = [&](Coherence& c) {
       if (kind == 0) c.before_cpu_read(begin, bytes);

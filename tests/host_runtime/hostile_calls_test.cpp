@@ -7,8 +7,8 @@
 #include <memory>
 #include <random>
 
-#include "delegate/import/tflite.h"
 #include "arch/host_timing.h"
+#include "delegate/import/tflite.h"
 #include "host_runtime/cpu/kernels.h"
 #include "tests/support/golden.h"
 #include "tests/support/interpreter.h"

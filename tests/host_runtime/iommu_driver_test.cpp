@@ -1,4 +1,5 @@
-// The IOMMU's driver against a register file and plain memory: the tables it leaves are walked here as hardware would.
+// The IOMMU's driver against a register file and plain memory: the tables it leaves are walked here
+// as hardware would.
 #include "host_runtime/hal/iommu_driver.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +16,8 @@ namespace reg = deputy::arch::iommu_reg;
 namespace {
 constexpr std::uint64_t kPage = arch::kPageBytes, kMiB = 1 << 20;
 
-// FakePort with the IOMMU's registers; remembers what was written and which bytes are still in the CPU's cache.
+// FakePort with the IOMMU's registers; remembers what was written and which bytes are still in the
+// CPU's cache.
 class Port : public FakePort {
  public:
   arch::RegisterFile iommu{arch::iommu_registers()};
@@ -39,7 +41,8 @@ class Port : public FakePort {
     std::uint32_t value = 0;
     for (int i = 0; i < 4; ++i) {
       // Never cleaned: hardware would read what lay there before.
-      if (memory_.count(address + i) != 1) FAIL("an entry at " << std::hex << address << " that only the cache has");
+      if (memory_.count(address + i) != 1)
+        FAIL("an entry at " << std::hex << address << " that only the cache has");
       value |= std::uint32_t{memory_[address + i]} << 8 * i;
     }
     return value;
@@ -55,8 +58,12 @@ class Port : public FakePort {
   }
 
  private:
-  static bool ours(std::uint64_t address) { return address >= arch::kIommuBase && address - arch::kIommuBase < kPage; }
-  static std::uint32_t offset(std::uint64_t address) { return static_cast<std::uint32_t>(address - arch::kIommuBase); }
+  static bool ours(std::uint64_t address) {
+    return address >= arch::kIommuBase && address - arch::kIommuBase < kPage;
+  }
+  static std::uint32_t offset(std::uint64_t address) {
+    return static_cast<std::uint32_t>(address - arch::kIommuBase);
+  }
   std::map<std::uint64_t, std::uint8_t> memory_;
 };
 
@@ -67,7 +74,9 @@ struct Rig {
   Rig() { REQUIRE(iommu.probe().ok()); }
 };
 
-std::string refusal(const base::Status& status) { return status.ok() ? "" : status.error().message; }
+std::string refusal(const base::Status& status) {
+  return status.ok() ? "" : status.error().message;
+}
 
 }  // namespace
 
@@ -83,7 +92,8 @@ TEST_CASE("random maps and unmaps leave tables that walk to what was asked for")
     const std::uint32_t context = below(2) ? 1 : 7;
     // Around three boundaries: of second levels, and the end of the address space.
     const std::uint64_t middle[] = {4 * kMiB, 0xC0000000ull, 0xFFFF0000ull};
-    const std::uint64_t iova = middle[below(3)] - 16 * kPage + below(32) * kPage, bytes = (1 + below(20)) * kPage;
+    const std::uint64_t iova = middle[below(3)] - 16 * kPage + below(32) * kPage,
+                        bytes = (1 + below(20)) * kPage;
     const std::uint32_t physical = arch::kDramBase + below(1000) * kPage;
     bool all = true, none = true;
     for (std::uint64_t at = iova; at < iova + bytes; at += kPage)
@@ -94,14 +104,17 @@ TEST_CASE("random maps and unmaps leave tables that walk to what was asked for")
       const base::Status status = rig.iommu.map(context, iova, physical, bytes, writable);
       CHECK(status.ok() == (none && !beyond));
       for (std::uint64_t at = 0; status.ok() && at < bytes; at += kPage)
-        pages[context][iova + at] = (physical + static_cast<std::uint32_t>(at)) | (writable ? 3 : 1);
+        pages[context][iova + at] =
+            (physical + static_cast<std::uint32_t>(at)) | (writable ? 3 : 1);
       ++(status.ok() ? mapped : refused);
     } else {
       rig.port.invalidated.clear();
       const base::Status status = rig.iommu.unmap(context, iova, bytes);
       CHECK(status.ok() == (all && !beyond));
-      CHECK(rig.port.invalidated == (status.ok() ? std::vector<std::uint32_t>{1u << context} : std::vector<std::uint32_t>{}));
-      for (std::uint64_t at = 0; status.ok() && at < bytes; at += kPage) pages[context].erase(iova + at);
+      CHECK(rig.port.invalidated == (status.ok() ? std::vector<std::uint32_t>{1u << context}
+                                                 : std::vector<std::uint32_t>{}));
+      for (std::uint64_t at = 0; status.ok() && at < bytes; at += kPage)
+        pages[context].erase(iova + at);
       unmapped += status.ok();
     }
     for (const std::uint32_t c : {1u, 7u})
@@ -109,7 +122,9 @@ TEST_CASE("random maps and unmaps leave tables that walk to what was asked for")
         for (std::uint64_t at = m - 17 * kPage; at < m + 40 * kPage && at >> 32 == 0; at += kPage) {
           const auto it = pages[c].find(at);
           const std::uint32_t want = it == pages[c].end() ? 0 : it->second;
-          if (rig.port.walk(c, at) != want) FAIL(std::hex << "page " << at << " of context " << c << ": " << rig.port.walk(c, at) << ", not " << want);
+          if (rig.port.walk(c, at) != want)
+            FAIL(std::hex << "page " << at << " of context " << c << ": " << rig.port.walk(c, at)
+                          << ", not " << want);
         }
   }
   CHECK(mapped > 20);
@@ -123,19 +138,27 @@ TEST_CASE("random maps and unmaps leave tables that walk to what was asked for")
 TEST_CASE("what the IOMMU cannot express is refused with a reason, and changes nothing") {
   Rig rig;
   CHECK(rig.port.iommu.get(reg::kControl) == 0);  // no context passes by default any more
-  CHECK_THAT(refusal(rig.iommu.map(1, 0, arch::kDramBase, kPage, true)), Catch::Contains("context 1 is not open"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0, arch::kDramBase, kPage, true)),
+             Catch::Contains("context 1 is not open"));
   CHECK_THAT(refusal(rig.iommu.open(0)), Catch::Contains("no context 0"));
   CHECK_THAT(refusal(rig.iommu.open(8)), Catch::Contains("no context 8"));
   REQUIRE(rig.iommu.open(1).ok());
   CHECK_THAT(refusal(rig.iommu.open(1)), Catch::Contains("open already"));
   const std::size_t tables = rig.port.allocations();
-  CHECK_THAT(refusal(rig.iommu.map(1, 0x1001, arch::kDramBase, kPage, true)), Catch::Contains("at 0x1001 is not made of whole pages"));
-  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, arch::kDramBase + 64, kPage, true)), Catch::Contains("at 0x80000040 is not made of whole pages"));
-  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, arch::kDramBase, 100, true)), Catch::Contains("range of 100 bytes"));
-  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, arch::kDramBase, 0, true)), Catch::Contains("range of 0 bytes"));
-  CHECK_THAT(refusal(rig.iommu.map(1, 0xFFFFF000, arch::kDramBase, 2 * kPage, true)), Catch::Contains("below 4 GiB"));
-  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, 0xFFFFF000, 2 * kPage, true)), Catch::Contains("below 4 GiB"));
-  CHECK_THAT(refusal(rig.iommu.map(1, ~std::uint64_t{kPage - 1}, arch::kDramBase, kPage, true)), Catch::Contains("below 4 GiB"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0x1001, arch::kDramBase, kPage, true)),
+             Catch::Contains("at 0x1001 is not made of whole pages"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, arch::kDramBase + 64, kPage, true)),
+             Catch::Contains("at 0x80000040 is not made of whole pages"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, arch::kDramBase, 100, true)),
+             Catch::Contains("range of 100 bytes"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, arch::kDramBase, 0, true)),
+             Catch::Contains("range of 0 bytes"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0xFFFFF000, arch::kDramBase, 2 * kPage, true)),
+             Catch::Contains("below 4 GiB"));
+  CHECK_THAT(refusal(rig.iommu.map(1, 0x1000, 0xFFFFF000, 2 * kPage, true)),
+             Catch::Contains("below 4 GiB"));
+  CHECK_THAT(refusal(rig.iommu.map(1, ~std::uint64_t{kPage - 1}, arch::kDramBase, kPage, true)),
+             Catch::Contains("below 4 GiB"));
   CHECK_THAT(refusal(rig.iommu.unmap(1, 0x1000, kPage)), Catch::Contains("0x1000 is not mapped"));
   CHECK(rig.port.allocations() == tables);
 

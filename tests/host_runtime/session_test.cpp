@@ -83,13 +83,15 @@ Executable external_sample() {
   e.tensors[1].offset = e.tensors[2].offset = 0;
   e.inputs = {1}, e.outputs = {2};
   e.steps.erase(e.steps.begin());
-  e.externals = {{1, 100, false, 64, arch::ExternalMemory::kDram}, {2, 100, true, 256, arch::ExternalMemory::kSram}};
+  e.externals = {{1, 100, false, 64, arch::ExternalMemory::kDram},
+                 {2, 100, true, 256, arch::ExternalMemory::kSram}};
   arch::Load load;
   load.region = 3, load.row_bytes = 100;
   arch::Store store;
   store.region = 4, store.row_bytes = 100;
   e.programs[0].words.clear();
-  for (const arch::Operation& op : {arch::Operation(load), arch::Operation(store), arch::Operation(arch::End{})}) {
+  for (const arch::Operation& op :
+       {arch::Operation(load), arch::Operation(store), arch::Operation(arch::End{})}) {
     arch::Instruction i;
     i.header.tag = 1, i.header.wait_load = !std::holds_alternative<arch::Load>(op);
     i.op = op;
@@ -229,8 +231,9 @@ TEST_CASE("exactly the needed bytes are charged, cleaned and invalidated") {
     const auto session = load(device, sample(true));
     port.maintenance.clear();
     REQUIRE(session->run(functional ? std::vector<Bytes>{ramp(0)} : std::vector<Bytes>{}).ok());
-    // mid was written by the CPU and is read by the NPU; in is an output, too, and the CPU wrote it: it is cleaned before the NPU signals the
-    // end; then the ring's entry; out is written by the NPU and copied out.
+    // mid was written by the CPU and is read by the NPU; in is an output, too, and the CPU wrote
+    // it: it is cleaned before the NPU signals the end; then the ring's entry; out is written by
+    // the NPU and copied out.
     REQUIRE(port.maintenance.size() == 4);
     CHECK(port.maintenance[0].clean);
     CHECK(port.maintenance[0].address == arch::kSramBase + 128);
@@ -336,7 +339,8 @@ TEST_CASE("a job that shows no progress is given up") {
   const auto session = load(device, sample(true));
   CHECK_THAT(session->run(std::vector<Bytes>{ramp(0)}).error().text(),
              Catch::Contains("npu: the job hangs: PROGRESS has stood at 0 for"));
-  CHECK(port.now_ps() > 10'000'000'000);  // a look of the watchdog to see it run, one to see it stand
+  CHECK(port.now_ps() >
+        10'000'000'000);  // a look of the watchdog to see it run, one to see it stand
   CHECK(port.now_ps() < 40'000'000'000);
 }
 
@@ -393,7 +397,8 @@ TEST_CASE("a session gives its memory back") {
     Device device(port, {});
     {
       const auto session = load(device, sample(true));
-      CHECK(port.allocations() == 5);  // constants are empty; stream, two arenas, a ring each for two engines
+      CHECK(port.allocations() ==
+            5);  // constants are empty; stream, two arenas, a ring each for two engines
     }
     CHECK(port.allocations() == 2);
   }

@@ -88,14 +88,21 @@ TEST_CASE("unsound streams are refused in words") {
              Catch::Contains("region 0, which is constant"));
   CHECK_THAT(Stream().add(transfer<arch::Load>(1, 0, 2, 4095)).problem(),
              Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
-  CHECK_THAT(Stream().add(arch::LoadWeights{.mem_offset = 1990, .stream_bytes = 11, .region = 1}).problem(),
+  CHECK_THAT(Stream()
+                 .add(arch::LoadWeights{.mem_offset = 1990, .stream_bytes = 11, .region = 1})
+                 .problem(),
              Catch::Contains("LOADW: bytes 1990 to 2001 leave region 1 of 2000 bytes"));
-  CHECK_THAT(Stream().add(arch::LoadWeights{.region = 2}).problem(), Catch::Contains("region 2 is not bound"));
+  CHECK_THAT(Stream().add(arch::LoadWeights{.region = 2}).problem(),
+             Catch::Contains("region 2 is not bound"));
   CHECK_THAT(Stream().add(arch::LoadWeights{.spm_addr = 4000, .bytes = 97}).problem(),
              Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
   CHECK_THAT(Stream().add(arch::LoadWeights{.table_addr = 3952}).problem(),
              Catch::Contains("touches the scratchpad up to byte 4097, it has 4096"));
-  CHECK(Stream().add(arch::LoadWeights{.fixed_code = 1, .table_addr = 3952}).add(arch::End{}).problem().empty());
+  CHECK(Stream()
+            .add(arch::LoadWeights{.fixed_code = 1, .table_addr = 3952})
+            .add(arch::End{})
+            .problem()
+            .empty());
   arch::Load far = transfer<arch::Load>(1, 0, 1);
   far.rows = far.planes = 65535, far.mem_row_stride = far.mem_plane_stride = 0xFFFFFFFF;
   CHECK_THAT(Stream().add(far).problem(), Catch::Contains("leave region 1"));
@@ -121,13 +128,15 @@ TEST_CASE("the budget of the slowest program is bounded") {
 TEST_CASE("a job may be silent for as long as the board's own bound says") {
   Stream s;
   s.add(arch::Fill{}).add(arch::End{});
-  for (const std::uint64_t transaction_ps : {std::uint64_t{1'000'000}, std::uint64_t{100'000'000}, std::uint64_t{10'000'000'000}})
+  for (const std::uint64_t transaction_ps :
+       {std::uint64_t{1'000'000}, std::uint64_t{100'000'000}, std::uint64_t{10'000'000'000}})
     for (const std::uint64_t division : {1u, 16u, 1000u}) {
       ProgramLimits with = limits();
       with.transaction_ps = transaction_ps, with.clock_division = division;
       const auto footprint = verify_program(s.words, with, "p");
       REQUIRE(footprint.ok());
-      CHECK(footprint->progress_ps >= arch::npu_progress_gap_ps(with.target, 0, transaction_ps, division));
+      CHECK(footprint->progress_ps >=
+            arch::npu_progress_gap_ps(with.target, 0, transaction_ps, division));
       CHECK(footprint->progress_ps >= 1'000'000'000);
     }
 }
@@ -135,7 +144,8 @@ TEST_CASE("a job may be silent for as long as the board's own bound says") {
 TEST_CASE("what passes after random changes still stays inside its memory") {
   Stream base;
   base.add(transfer<arch::Load>(1, 50, 30))
-      .add(arch::LoadWeights{.mem_offset = 40, .stream_bytes = 30, .spm_addr = 100, .bytes = 60, .fixed_code = 1})
+      .add(arch::LoadWeights{
+          .mem_offset = 40, .stream_bytes = 30, .spm_addr = 100, .bytes = 60, .fixed_code = 1})
       .add(arch::Fill{}, 1)
       .add(transfer<arch::Store>(1, 100, 10))
       .add(arch::End{}, 1);
@@ -157,7 +167,9 @@ TEST_CASE("what passes after random changes still stays inside its memory") {
   CHECK(passed > 50);
 }
 
-TEST_CASE("a LOADW may decode what a STORE has copied from the constants, until something else is written there") {
+TEST_CASE(
+    "a LOADW may decode what a STORE has copied from the constants, until something else is "
+    "written there") {
   ProgramLimits l = limits();
   const std::vector<std::uint8_t> constants(1000, 0);
   l.contents[0] = constants;
@@ -167,7 +179,12 @@ TEST_CASE("a LOADW may decode what a STORE has copied from the constants, until 
   };
   // A stream of zeros decodes or not; the same must be said of its copy.
   const auto load = [](std::uint32_t region, std::uint64_t at) {
-    return arch::LoadWeights{.mem_offset = at, .stream_bytes = 60, .spm_addr = 512, .region = region, .bytes = 8, .fixed_code = 1};
+    return arch::LoadWeights{.mem_offset = at,
+                             .stream_bytes = 60,
+                             .spm_addr = 512,
+                             .region = region,
+                             .bytes = 8,
+                             .fixed_code = 1};
   };
   Stream direct;
   direct.add(load(0, 100)).add(arch::End{});
@@ -179,12 +196,17 @@ TEST_CASE("a LOADW may decode what a STORE has copied from the constants, until 
   };
   Stream copied = copying(28);
   copied.add(load(1, 700)).add(arch::End{});
-  const auto after = [](const std::string& text) { return text.empty() ? text : text.substr(text.find("LOADW")); };
+  const auto after = [](const std::string& text) {
+    return text.empty() ? text : text.substr(text.find("LOADW"));
+  };
   CHECK(after(problem(copied)) == after(problem(direct)));
   Stream partly = copying(27);
   partly.add(load(1, 700)).add(arch::End{});
   CHECK_THAT(problem(partly), Catch::Contains("not constant"));
   Stream overwritten = copying(28);
-  overwritten.add(transfer<arch::Load>(1, 0, 8, 64)).add(transfer<arch::Store>(1, 710, 8, 64)).add(load(1, 700)).add(arch::End{});
+  overwritten.add(transfer<arch::Load>(1, 0, 8, 64))
+      .add(transfer<arch::Store>(1, 710, 8, 64))
+      .add(load(1, 700))
+      .add(arch::End{});
   CHECK_THAT(problem(overwritten), Catch::Contains("not constant"));
 }

@@ -1,7 +1,8 @@
 // The house keeps its shape: who may include whom, and how much the public API shows.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
 
@@ -41,13 +42,32 @@ TEST_CASE("the checker sees each kind of forbidden arrow") {
   CHECK(check_includes("host_runtime/x.cpp", "#include \"delegate/ir/graph.h\"\n").size() == 1);
   CHECK(check_includes("include/deputy/x.h", "#include <yaml-cpp/yaml.h>\n").size() == 1);
   CHECK(check_includes("nowhere/x.h", "").size() == 1);
-  CHECK(check_includes("tools/x.cpp", "#include \"soc/platform.h\"\n#include <CLI/CLI.hpp>\n").empty());
-  CHECK(check_includes("dsp_model/x.cpp", "#include \"dma/core/chunks.h\"\n#include <systemc>\n").empty());
+  CHECK(check_includes("tools/x.cpp", "#include \"soc/platform.h\"\n#include <CLI/CLI.hpp>\n")
+            .empty());
+  CHECK(check_includes("dsp_model/x.cpp", "#include \"dma/core/chunks.h\"\n#include <systemc>\n")
+            .empty());
+}
+
+TEST_CASE("no line is longer than 100 columns") {
+  std::string report;
+  for (const auto& file : deputy::house::project_sources(kTop)) {
+    std::istringstream text(read(kTop / file));
+    std::string line;
+    for (int number = 1; std::getline(text, line); ++number) {
+      const auto columns = std::count_if(line.begin(), line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a character
+      });
+      if (columns > 100) report += fmt::format("{}:{}: {} columns\n", file, number, columns);
+    }
+  }
+  INFO(report);
+  CHECK(report.empty());
 }
 
 TEST_CASE("the public API has at most 15 headers") {
   int headers = 0;
-  for (const auto& file : deputy::house::project_sources(kTop)) headers += file.starts_with("include/deputy/");
+  for (const auto& file : deputy::house::project_sources(kTop))
+    headers += file.starts_with("include/deputy/");
   CHECK(headers >= 1);
   CHECK(headers <= 15);
 }

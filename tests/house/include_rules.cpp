@@ -11,8 +11,8 @@
 namespace deputy::house {
 namespace {
 
-// Longest matching prefix wins, so "npu_model/core" has rules of its own. Includes are named from the top
-// folder; the public headers are included as "deputy/...". "*" allows everything.
+// Longest matching prefix wins, so "npu_model/core" has rules of its own. Includes are named from
+// the top folder; the public headers are included as "deputy/...". "*" allows everything.
 const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"base", {"base"}},
     {"arch", {"arch", "base"}},
@@ -45,13 +45,15 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"benchmarks", {"*"}},
 };
 
-// Libraries that only some folders may see: they are slow to compile or would leak into users' builds.
+// Libraries that only some folders may see: they are slow to compile or would leak into users'
+// builds.
 struct LibraryRule {
   const char* prefix;
   std::vector<std::string> folders;
 };
 const std::vector<LibraryRule> kLibraries = {
-    {"systemc", {"sim", "npu_model", "dsp_model", "gpu_model", "dma", "soc", "tests", "benchmarks"}},
+    {"systemc",
+     {"sim", "npu_model", "dsp_model", "gpu_model", "dma", "soc", "tests", "benchmarks"}},
     {"tlm", {"sim", "npu_model", "dsp_model", "gpu_model", "dma", "soc", "tests", "benchmarks"}},
     {"yaml-cpp/", {"base", "tests"}},
     {"nlohmann/", {"tools", "tests", "benchmarks"}},
@@ -80,7 +82,8 @@ const std::pair<const std::string, std::vector<std::string>>* rule_for(const std
 std::vector<Violation> check_includes(const std::string& file, const std::string& text) {
   std::vector<Violation> out;
   const auto* rule = rule_for(file);
-  if (!rule) return {{file, 0, "this folder has no include rule; add one to docs/architecture.md and here"}};
+  if (!rule)
+    return {{file, 0, "this folder has no include rule; add one to docs/architecture.md and here"}};
   static const std::regex kInclude(R"rx(^\s*#\s*include\s*([<"])([^>"]+)[>"])rx");
   const bool core = file.find("/core/") != std::string::npos || under(file, "soc/dram");
   std::istringstream lines(text);
@@ -90,16 +93,18 @@ std::vector<Violation> check_includes(const std::string& file, const std::string
     if (!std::regex_search(line, match, kInclude)) continue;
     const std::string header = match[2];
     if (match[1] == "\"" && header.find('/') != std::string::npos) {
-      const bool allowed = std::any_of(rule->second.begin(), rule->second.end(), [&](const std::string& folder) {
-        return folder == "*" || under(header, folder);
-      });
+      const bool allowed = std::any_of(
+          rule->second.begin(), rule->second.end(),
+          [&](const std::string& folder) { return folder == "*" || under(header, folder); });
       if (!allowed)
-        out.push_back({file, number, fmt::format("{} may not include \"{}\"", rule->first, header)});
+        out.push_back(
+            {file, number, fmt::format("{} may not include \"{}\"", rule->first, header)});
     }
     for (const auto& library : kLibraries) {
       if (!header.starts_with(library.prefix)) continue;
-      const bool allowed = std::any_of(library.folders.begin(), library.folders.end(),
-                                       [&](const std::string& folder) { return under(file, folder); });
+      const bool allowed =
+          std::any_of(library.folders.begin(), library.folders.end(),
+                      [&](const std::string& folder) { return under(file, folder); });
       if (!allowed || (core && std::string(library.prefix) != "flatbuffers/"))
         out.push_back({file, number, fmt::format("{} may not use <{}>", rule->first, header)});
     }
@@ -111,9 +116,11 @@ std::vector<std::string> project_sources(const std::filesystem::path& top) {
   namespace fs = std::filesystem;
   static const std::set<std::string> kEndings = {".h", ".c", ".cpp", ".hpp", ".cc"};
   std::vector<std::string> out;
-  for (auto it = fs::recursive_directory_iterator(top); it != fs::recursive_directory_iterator(); ++it) {
+  for (auto it = fs::recursive_directory_iterator(top); it != fs::recursive_directory_iterator();
+       ++it) {
     const std::string name = it->path().filename().string();
-    if (it->is_directory() && (name.starts_with(".") || name == "build" || name == "out" || name == "node_modules"))
+    if (it->is_directory() &&
+        (name.starts_with(".") || name == "build" || name == "out" || name == "node_modules"))
       it.disable_recursion_pending();
     else if (it->is_regular_file() && kEndings.count(it->path().extension().string()))
       out.push_back(fs::relative(it->path(), top).generic_string());

@@ -1,4 +1,5 @@
-// The include rules of docs/architecture.md as a table, and the checker that reads a file against them.
+// The include rules of docs/architecture.md as a table, and the checker that reads a file against
+// them.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +9,7 @@
 namespace deputy::house {
 
 struct Violation {
-  std::string file;     ///< relative to the project's top folder
+  std::string file;  ///< relative to the project's top folder
   int line = 0;
   std::string message;
 };

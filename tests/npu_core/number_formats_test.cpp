@@ -141,7 +141,8 @@ TEST_CASE("a softmax of one value saturates; of a thousand equal ones it is the 
 TEST_CASE("a softmax takes three passes a row and a reciprocal") {
   arch::NpuConfig npu;
   npu.vec.ew_lanes = 4, npu.ctrl.start_cycles = 32, npu.spm.bytes_per_cycle = 256;
-  // 5 rows of 10 bytes: 5 * (3 * ceil(10 / 4) + 16) = 125 cycles. 4 * 50 bytes in one; the 1024 before the first step.
+  // 5 rows of 10 bytes: 5 * (3 * ceil(10 / 4) + 16) = 125 cycles. 4 * 50 bytes in one; the 1024
+  // before the first step.
   const auto cost = arch::compute_cost(arch::Softmax{.rows = 5, .length = 10}, npu);
   CHECK(cost.vec_cycles == 125);
   CHECK(cost.vec_results == 150);

@@ -33,12 +33,14 @@ TEST_CASE("transfers merge rows that touch and split at chunks and bus boundarie
   t.mem_row_stride = 100, t.mem_plane_stride = 400;
   CHECK(pieces(t, 0x1000, 1024) == std::vector<Piece>{{0x1100, 768}, {0x1400, 32}});
   CHECK(pieces(t, 0x1000, 300) ==
-        std::vector<Piece>{{0x1100, 148}, {4500, 300}, {4800, 300}, {5100, 52}});  // 0x1100 = 14 x 300 + 152
+        std::vector<Piece>{
+            {0x1100, 148}, {4500, 300}, {4800, 300}, {5100, 52}});  // 0x1100 = 14 x 300 + 152
   CHECK(pieces(t, 0x1E00, 1024) == std::vector<Piece>{{0x1F00, 256}, {0x2000, 544}});
   t.mem_plane_stride = 1000;  // planes apart: a transaction for each
   CHECK(pieces(t, 0x1000, 1024) == std::vector<Piece>{{0x1100, 400}, {0x1100 + 1000, 400}});
   t.mem_row_stride = 128;  // rows apart
-  CHECK(pieces(t, 0x1000, 64).size() == 4 * 2 + 4 * 3);  // the second plane's rows start 40 bytes late
+  CHECK(pieces(t, 0x1000, 64).size() ==
+        4 * 2 + 4 * 3);  // the second plane's rows start 40 bytes late
   t.planes = 1, t.rows = 1, t.row_bytes = 10000;
   CHECK(pieces(t, 0x1000, 65536) ==
         std::vector<Piece>{{0x1100, 0xF00}, {0x2000, 4096}, {0x3000, 10000 - 0xF00 - 4096}});

@@ -47,10 +47,11 @@ Outcome run_program(const Bench::Options& options, const std::vector<arch::Instr
 }  // namespace
 
 TEST_CASE("a load, compute, store program moves the right bytes in the right time") {
-  // Stream: 76 bytes: fetched in 10 + 20 = 30. Decode ends at 34, 38, 42, 46, 50. LOAD table: starts
-  // 34, issues 42, data path 256/8 to 74, + 20: ends 94. LOAD input: starts 42, issues 50, data path 74 to 202, + 20:
-  // ends 222. LUT: starts 222, 1024 / 4 lanes + 8: 486. STORE: starts 486, issues 494, 128 + 20: 642. A memory that keeps its
-  // caller waiting has the port issue the second LOAD at 94: it and all after it end 20 later.
+  // Stream: 76 bytes: fetched in 10 + 20 = 30. Decode ends at 34, 38, 42, 46, 50. LOAD table:
+  // starts 34, issues 42, data path 256/8 to 74, + 20: ends 94. LOAD input: starts 42, issues 50,
+  // data path 74 to 202, + 20: ends 222. LUT: starts 222, 1024 / 4 lanes + 8: 486. STORE: starts
+  // 486, issues 494, 128 + 20: 642. A memory that keeps its caller waiting has the port issue the
+  // second LOAD at 94: it and all after it end 20 later.
   for (const bool timing_only : {false, true})
     for (const bool blocking : {false, true})
       simulate({.timing_only = timing_only, .blocking_memory = blocking}, [&](Bench& b) {
@@ -68,7 +69,8 @@ TEST_CASE("a load, compute, store program moves the right bytes in the right tim
         CHECK(b.read(reg::kQRead) == 76);
         CHECK(incremented(b) == !timing_only);
         CHECK(b.memory.null_transactions == (timing_only ? 3 : 0));
-        CHECK(sim::kernel_events() <= 5 * 5 + 3 * 3 + 4);  // a transfer goes through its port and its completion
+        CHECK(sim::kernel_events() <=
+              5 * 5 + 3 * 3 + 4);  // a transfer goes through its port and its completion
 
         b.write(reg::kIrqStatus, arch::kIrqDone);
         CHECK_FALSE(b.interrupt);
@@ -95,17 +97,22 @@ TEST_CASE("a load, compute, store program moves the right bytes in the right tim
       });
 }
 
-TEST_CASE("performance counters count what is selected in the jobs that end, until they are cleared") {
-  // The program and times of the first test: the LUT is decoded at 42 and waits for its input until 222.
+TEST_CASE(
+    "performance counters count what is selected in the jobs that end, until they are cleared") {
+  // The program and times of the first test: the LUT is decoded at 42 and waits for its input until
+  // 222.
   simulate({}, [&](Bench& b) {
-    const auto set = [&](std::uint32_t n, arch::PmuEvent event) { b.write(reg::kPmuEvent0 + 4 * n, static_cast<std::uint32_t>(event)); };
+    const auto set = [&](std::uint32_t n, arch::PmuEvent event) {
+      b.write(reg::kPmuEvent0 + 4 * n, static_cast<std::uint32_t>(event));
+    };
     const auto count = [&](std::uint32_t n) { return b.read(reg::kPmuCount0Lo + 8 * n); };
     const auto run = [&] {
       fill_increment(b);
       CHECK(b.run(increment_program()) == arch::kStatusDone);
       b.write(reg::kIrqStatus, arch::kIrqDone);
     };
-    const std::uint32_t expected[] = {0, 642, 5, 0, 264, 188, 156, 180, 0, 642 - 264 - 180, 1280, 1024, 76};
+    const std::uint32_t expected[] = {0,    642,  5, 0, 264, 188, 156, 180, 0, 642 - 264 - 180,
+                                      1280, 1024, 76};
     REQUIRE(std::size(expected) == arch::pmu_events().size());
     run();
     for (std::uint32_t n = 0; n < arch::kPmuCounters; ++n) CHECK(count(n) == 0);  // PMU_CTRL is 0
@@ -141,8 +148,9 @@ TEST_CASE("transactions in flight hide the memory's latency") {
 }
 
 TEST_CASE("loads overlap up to dma.outstanding, and complete in order") {
-  // Eight LOADs of 64 bytes: set-up 8, data path 8, latency 20. One transaction in flight: 36 each. Four: a LOAD starts 8
-  // after the one before, but only when the fourth before it has ended: at 0, 8, 16, 24, 36 ... 60; the last ends at 96.
+  // Eight LOADs of 64 bytes: set-up 8, data path 8, latency 20. One transaction in flight: 36 each.
+  // Four: a LOAD starts 8 after the one before, but only when the fourth before it has ended: at 0,
+  // 8, 16, 24, 36 ... 60; the last ends at 96.
   std::vector<arch::Instruction> program;
   for (std::uint32_t i = 0; i < 8; ++i) program.push_back(make(load(i * 64, kInput + i * 64, 64)));
   program.push_back(make(arch::End{}));
@@ -176,7 +184,8 @@ TEST_CASE("strided transfers place every byte, whole rows merged") {
         CHECK(b.memory.bytes[kOutput + r * 10 + i] ==
               b.memory.bytes[kInput + plane * 1000 + row * 16 + i]);
       }
-    CHECK(b.npu.load_constants_port.counted_by_page().at(kMemoryBase >> 28).transactions == 13);  // a row lies across a multiple of 1024
+    CHECK(b.npu.load_constants_port.counted_by_page().at(kMemoryBase >> 28).transactions ==
+          13);  // a row lies across a multiple of 1024
     CHECK(b.npu.store_port.counted_by_page().at(kMemoryBase >> 28).transactions == 1);
   });
 }

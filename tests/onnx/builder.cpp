@@ -13,15 +13,24 @@ namespace {
 
 int number(DType type) {
   switch (type) {
-    case DType::kFloat32: return pb::TensorProto::FLOAT;
-    case DType::kInt8: return pb::TensorProto::INT8;
-    case DType::kUint8: return pb::TensorProto::UINT8;
-    case DType::kInt16: return pb::TensorProto::INT16;
-    case DType::kUint16: return pb::TensorProto::UINT16;
-    case DType::kInt32: return pb::TensorProto::INT32;
-    case DType::kInt64: return pb::TensorProto::INT64;
-    case DType::kFloat16: return pb::TensorProto::FLOAT16;
-    default: return pb::TensorProto::BOOL;
+    case DType::kFloat32:
+      return pb::TensorProto::FLOAT;
+    case DType::kInt8:
+      return pb::TensorProto::INT8;
+    case DType::kUint8:
+      return pb::TensorProto::UINT8;
+    case DType::kInt16:
+      return pb::TensorProto::INT16;
+    case DType::kUint16:
+      return pb::TensorProto::UINT16;
+    case DType::kInt32:
+      return pb::TensorProto::INT32;
+    case DType::kInt64:
+      return pb::TensorProto::INT64;
+    case DType::kFloat16:
+      return pb::TensorProto::FLOAT16;
+    default:
+      return pb::TensorProto::BOOL;
   }
 }
 template <class T>
@@ -33,9 +42,15 @@ Data data(DType dtype, Shape shape, const std::vector<T>& values) {
 
 }  // namespace
 
-Data floats(Shape shape, const std::vector<float>& values) { return data(DType::kFloat32, std::move(shape), values); }
-Data ints64(const std::vector<std::int64_t>& values) { return data(DType::kInt64, {static_cast<std::int32_t>(values.size())}, values); }
-Data ints32(Shape shape, const std::vector<std::int32_t>& values) { return data(DType::kInt32, std::move(shape), values); }
+Data floats(Shape shape, const std::vector<float>& values) {
+  return data(DType::kFloat32, std::move(shape), values);
+}
+Data ints64(const std::vector<std::int64_t>& values) {
+  return data(DType::kInt64, {static_cast<std::int32_t>(values.size())}, values);
+}
+Data ints32(Shape shape, const std::vector<std::int32_t>& values) {
+  return data(DType::kInt32, std::move(shape), values);
+}
 Data bytes8(DType dtype, Shape shape, const std::vector<int>& values) {
   Data out{dtype, std::move(shape), {}};
   for (const int v : values) out.bytes.push_back(static_cast<std::uint8_t>(v));
@@ -48,7 +63,9 @@ Data ints16(DType dtype, Shape shape, const std::vector<int>& values) {
 
 namespace {
 bool wide(DType dtype) { return dtype_size(dtype) == 2; }
-Data zero_point(DType dtype, int zero) { return wide(dtype) ? ints16(dtype, {}, {zero}) : bytes8(dtype, {}, {zero}); }
+Data zero_point(DType dtype, int zero) {
+  return wide(dtype) ? ints16(dtype, {}, {zero}) : bytes8(dtype, {}, {zero});
+}
 }  // namespace
 
 struct Builder::Impl {
@@ -64,15 +81,18 @@ Builder::Builder(int opset, int ir) : impl_(std::make_unique<Impl>()) {
 Builder::~Builder() = default;
 Builder::Builder(Builder&&) noexcept = default;
 
-Builder& Builder::input(const std::string& name, DType dtype, const std::vector<std::string>& dims) {
+Builder& Builder::input(const std::string& name, DType dtype,
+                        const std::vector<std::string>& dims) {
   auto* info = impl_->model.mutable_graph()->add_input();
   info->set_name(name);
   auto* type = info->mutable_type()->mutable_tensor_type();
   type->set_elem_type(number(dtype));
   type->mutable_shape();
   for (const std::string& dim : dims) {
-    if (!dim.empty() && std::isdigit(static_cast<unsigned char>(dim[0]))) type->mutable_shape()->add_dim()->set_dim_value(std::stoll(dim));
-    else type->mutable_shape()->add_dim()->set_dim_param(dim);
+    if (!dim.empty() && std::isdigit(static_cast<unsigned char>(dim[0])))
+      type->mutable_shape()->add_dim()->set_dim_value(std::stoll(dim));
+    else
+      type->mutable_shape()->add_dim()->set_dim_param(dim);
   }
   return *this;
 }
@@ -80,7 +100,8 @@ Builder& Builder::output(const std::string& name, DType dtype) {
   auto* info = impl_->model.mutable_graph()->add_output();
   info->set_name(name);
   info->mutable_type()->mutable_tensor_type()->set_elem_type(number(dtype));
-  info->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_param("any");  // the checker wants a shape
+  info->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_param(
+      "any");  // the checker wants a shape
   return *this;
 }
 Builder& Builder::constant(const std::string& name, const Data& data) {
@@ -91,7 +112,8 @@ Builder& Builder::constant(const std::string& name, const Data& data) {
   tensor->set_raw_data(data.bytes.data(), data.bytes.size());
   return *this;
 }
-Builder& Builder::external(const std::string& name, const Shape& shape, const std::string& location, const std::string& offset, const std::string& length) {
+Builder& Builder::external(const std::string& name, const Shape& shape, const std::string& location,
+                           const std::string& offset, const std::string& length) {
   auto* tensor = impl_->model.mutable_graph()->add_initializer();
   tensor->set_name(name);
   tensor->set_data_type(pb::TensorProto::FLOAT);
@@ -105,7 +127,8 @@ Builder& Builder::external(const std::string& name, const Shape& shape, const st
   add("location", location), add("offset", offset), add("length", length);
   return *this;
 }
-Builder& Builder::node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+Builder& Builder::node(const std::string& op, const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs,
                        const std::vector<arch::OnnxAttr>& attrs, const std::string& domain) {
   auto* node = impl_->model.mutable_graph()->add_node();
   node->set_op_type(op), node->set_domain(domain);
@@ -132,13 +155,15 @@ Builder& Builder::node(const std::string& op, const std::vector<std::string>& in
     // kernel shapes and the like of one dimension are lists too
     for (const char* list : {"kernel_shape", "strides", "pads", "dilations", "perm", "axes"})
       if (a.name == list && a.type == arch::OnnxAttr::Type::kInts) {
-        attribute->Clear(), attribute->set_name(a.name), attribute->set_type(pb::AttributeProto::INTS);
+        attribute->Clear(), attribute->set_name(a.name),
+            attribute->set_type(pb::AttributeProto::INTS);
         for (const auto v : a.ints) attribute->add_ints(v);
       }
   }
   return *this;
 }
-Builder& Builder::control_flow(const std::string& op, const std::vector<std::string>& inputs, const std::string& output) {
+Builder& Builder::control_flow(const std::string& op, const std::vector<std::string>& inputs,
+                               const std::string& output) {
   node(op, inputs, {output});
   auto* node = impl_->model.mutable_graph()->mutable_node(impl_->model.graph().node_size() - 1);
   for (const char* name : {"then_branch", "else_branch"}) {
@@ -148,27 +173,39 @@ Builder& Builder::control_flow(const std::string& op, const std::vector<std::str
   }
   return *this;
 }
-Builder& Builder::q(const std::string& in, const std::string& out, float scale, int zero, DType dtype) {
+Builder& Builder::q(const std::string& in, const std::string& out, float scale, int zero,
+                    DType dtype) {
   const std::string name = "q" + std::to_string(impl_->scales++);
   constant(name + "s", floats({}, {scale})).constant(name + "z", zero_point(dtype, zero));
-  return node("QuantizeLinear", {in, name + "s", name + "z"}, {out}, {}, wide(dtype) ? "com.microsoft" : "");
+  return node("QuantizeLinear", {in, name + "s", name + "z"}, {out}, {},
+              wide(dtype) ? "com.microsoft" : "");
 }
-Builder& Builder::dq(const std::string& in, const std::string& out, float scale, int zero, DType dtype) {
+Builder& Builder::dq(const std::string& in, const std::string& out, float scale, int zero,
+                     DType dtype) {
   const std::string name = "d" + std::to_string(impl_->scales++);
   constant(name + "s", floats({}, {scale})).constant(name + "z", zero_point(dtype, zero));
-  return node("DequantizeLinear", {in, name + "s", name + "z"}, {out}, {}, wide(dtype) ? "com.microsoft" : "");
+  return node("DequantizeLinear", {in, name + "s", name + "z"}, {out}, {},
+              wide(dtype) ? "com.microsoft" : "");
 }
 std::vector<std::uint8_t> Builder::bytes() const {
   const std::string text = impl_->model.SerializeAsString();
   return {text.begin(), text.end()};
 }
-base::Result<delegate::Graph> Builder::graph(const api::Bindings& bindings, const std::string& folder, std::vector<std::string>* notes) const {
+base::Result<delegate::Graph> Builder::graph(const api::Bindings& bindings,
+                                             const std::string& folder,
+                                             std::vector<std::string>* notes) const {
   return api::import_model(bytes(), "test.onnx", folder, bindings, notes);
 }
 
-arch::OnnxAttr attr(const std::string& name, std::vector<std::int64_t> ints) { return {name, arch::OnnxAttr::Type::kInts, std::move(ints), {}, {}}; }
-arch::OnnxAttr attr_s(const std::string& name, const std::string& text) { return {name, arch::OnnxAttr::Type::kStrings, {}, {}, {text}}; }
-arch::OnnxAttr attr_f(const std::string& name, float value) { return {name, arch::OnnxAttr::Type::kFloats, {}, {value}, {}}; }
+arch::OnnxAttr attr(const std::string& name, std::vector<std::int64_t> ints) {
+  return {name, arch::OnnxAttr::Type::kInts, std::move(ints), {}, {}};
+}
+arch::OnnxAttr attr_s(const std::string& name, const std::string& text) {
+  return {name, arch::OnnxAttr::Type::kStrings, {}, {}, {text}};
+}
+arch::OnnxAttr attr_f(const std::string& name, float value) {
+  return {name, arch::OnnxAttr::Type::kFloats, {}, {value}, {}};
+}
 
 int count(const delegate::Graph& graph, arch::OpKind kind) {
   int out = 0;
@@ -176,7 +213,8 @@ int count(const delegate::Graph& graph, arch::OpKind kind) {
   return out;
 }
 
-std::vector<std::uint8_t> run(const delegate::Graph& graph, const std::vector<std::vector<std::uint8_t>>& inputs) {
+std::vector<std::uint8_t> run(const delegate::Graph& graph,
+                              const std::vector<std::vector<std::uint8_t>>& inputs) {
   const auto values = run_graph(graph, inputs, Numerics::kFp32);
   INFO((values.ok() ? std::string() : values.error().text()));
   REQUIRE(values.ok());
@@ -189,7 +227,8 @@ std::vector<std::vector<std::uint8_t>> pattern(const delegate::Graph& graph) {
   for (const auto id : graph.inputs) {
     const auto& desc = graph.tensor(id).desc;
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(desc.bytes()));
-    for (std::size_t i = 0; i + dtype_size(desc.dtype) <= bytes.size(); i += dtype_size(desc.dtype)) {
+    for (std::size_t i = 0; i + dtype_size(desc.dtype) <= bytes.size();
+         i += dtype_size(desc.dtype)) {
       state = state * 1664525 + 1013904223;
       if (desc.dtype == DType::kFloat32) {
         const float value = static_cast<float>(static_cast<std::int32_t>(state)) * 0x1p-30f;

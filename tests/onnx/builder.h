@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "arch/onnx_node.h"
 #include "api/import_model.h"
+#include "arch/onnx_node.h"
 
 namespace deputy::tests {
 
@@ -32,16 +32,23 @@ class Builder {
   Builder& input(const std::string& name, DType dtype, const std::vector<std::string>& dims);
   Builder& output(const std::string& name, DType dtype);
   Builder& constant(const std::string& name, const Data& data);
-  Builder& external(const std::string& name, const Shape& shape, const std::string& location, const std::string& offset, const std::string& length);
-  Builder& node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+  Builder& external(const std::string& name, const Shape& shape, const std::string& location,
+                    const std::string& offset, const std::string& length);
+  Builder& node(const std::string& op, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs,
                 const std::vector<arch::OnnxAttr>& attrs = {}, const std::string& domain = "");
   /// A node with a graph as attribute.
-  Builder& control_flow(const std::string& op, const std::vector<std::string>& inputs, const std::string& output);
+  Builder& control_flow(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::string& output);
   /// Q and DQ with one scale; those of 16 bits are com.microsoft's.
-  Builder& q(const std::string& in, const std::string& out, float scale, int zero, DType dtype = DType::kInt8);
-  Builder& dq(const std::string& in, const std::string& out, float scale, int zero, DType dtype = DType::kInt8);
+  Builder& q(const std::string& in, const std::string& out, float scale, int zero,
+             DType dtype = DType::kInt8);
+  Builder& dq(const std::string& in, const std::string& out, float scale, int zero,
+              DType dtype = DType::kInt8);
   std::vector<std::uint8_t> bytes() const;
-  base::Result<delegate::Graph> graph(const api::Bindings& bindings = {}, const std::string& folder = "", std::vector<std::string>* notes = nullptr) const;
+  base::Result<delegate::Graph> graph(const api::Bindings& bindings = {},
+                                      const std::string& folder = "",
+                                      std::vector<std::string>* notes = nullptr) const;
 
  private:
   struct Impl;
@@ -55,7 +62,8 @@ arch::OnnxAttr attr_f(const std::string& name, float value);
 /// How many operators of a kind a graph has.
 int count(const delegate::Graph& graph, arch::OpKind kind);
 /// The only output of a graph on the CPU's kernels, in fp32 rounding.
-std::vector<std::uint8_t> run(const delegate::Graph& graph, const std::vector<std::vector<std::uint8_t>>& inputs);
+std::vector<std::uint8_t> run(const delegate::Graph& graph,
+                              const std::vector<std::vector<std::uint8_t>>& inputs);
 /// Float inputs of a seeded pattern, integers too.
 std::vector<std::vector<std::uint8_t>> pattern(const delegate::Graph& graph);
 

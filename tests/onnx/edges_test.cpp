@@ -1,4 +1,5 @@
-// Shapes and types at the edge of what an operator takes: a scalar where a vector is usual, nothing to work on.
+// Shapes and types at the edge of what an operator takes: a scalar where a vector is usual, nothing
+// to work on.
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -52,7 +53,10 @@ TEST_CASE("ONNX: a slice of nothing is nothing, in either direction") {
   for (const std::int64_t step : {1, -1}) {
     Builder b;
     b.input("x", DType::kFloat32, {"0", "2"}).output("y", DType::kFloat32);
-    b.constant("s", ints64({-1})).constant("e", ints64({-9})).constant("a", ints64({0})).constant("k", ints64({step}));
+    b.constant("s", ints64({-1}))
+        .constant("e", ints64({-9}))
+        .constant("a", ints64({0}))
+        .constant("k", ints64({step}));
     b.node("Slice", {"x", "s", "e", "a", "k"}, {"y"});
     CHECK(values<float>(b).empty());
   }
@@ -69,8 +73,11 @@ TEST_CASE("ONNX: NonZero counts a scalar as a vector of one") {
 TEST_CASE("ONNX: weights that are not of one byte stay in floats") {
   Builder b;
   b.input("x", DType::kInt8, {"1", "2", "3", "3"}).output("y", DType::kInt8).dq("x", "xf", 0.1f, 0);
-  b.constant("w", ints32({2, 2, 1, 1}, {100, -300, 500, 70000})).constant("ws", floats({}, {0.001f}));
-  b.node("DequantizeLinear", {"w", "ws"}, {"wf"}).node("Conv", {"xf", "wf"}, {"c"}).q("c", "y", 0.5f, 0);
+  b.constant("w", ints32({2, 2, 1, 1}, {100, -300, 500, 70000}))
+      .constant("ws", floats({}, {0.001f}));
+  b.node("DequantizeLinear", {"w", "ws"}, {"wf"})
+      .node("Conv", {"xf", "wf"}, {"c"})
+      .q("c", "y", 0.5f, 0);
   const auto graph = b.graph();
   REQUIRE(graph.ok());
   const auto defined = b.graph({.native = false});

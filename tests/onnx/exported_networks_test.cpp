@@ -1,7 +1,8 @@
-// Networks as PyTorch exports them (recurrent in both directions, attention, U-Net, dilated in one dimension, ...) run whole and
-// give ONNX Runtime's outputs. scripts/goldens/export_networks.py makes them.
-#include <catch2/catch.hpp>
+// Networks as PyTorch exports them (recurrent in both directions, attention, U-Net, dilated in one
+// dimension, ...) run whole and give ONNX Runtime's outputs. scripts/goldens/export_networks.py
+// makes them.
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -23,7 +24,8 @@ const std::string& folder() {
 }
 
 delegate::Graph network(const std::string& name, const api::Bindings& bindings) {
-  const auto graph = api::import_model(read_bytes(folder() + name + ".onnx"), name + ".onnx", "", bindings);
+  const auto graph =
+      api::import_model(read_bytes(folder() + name + ".onnx"), name + ".onnx", "", bindings);
   INFO((graph.ok() ? std::string() : graph.error().text()));
   REQUIRE(graph.ok());
   return *graph;

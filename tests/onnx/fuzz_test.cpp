@@ -1,7 +1,9 @@
-// Mutated ONNX files: whatever the bytes, the importer answers with a valid graph or with an error that has a message, and
-// what it accepts runs or fails with a message. Memory errors show under the asan preset.
+// Mutated ONNX files: whatever the bytes, the importer answers with a valid graph or with an error
+// that has a message, and what it accepts runs or fails with a message. Memory errors show under
+// the asan preset.
 //
-// DEPUTY_FUZZ_MODELS sets how many files are tried: 10000 for a thorough run, as recorded in docs/results.md.
+// DEPUTY_FUZZ_MODELS sets how many files are tried: 10000 for a thorough run, as recorded in
+// docs/results.md.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -19,25 +21,39 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Flips, overwrites, removes, repeats and exchanges bytes; small numbers are common because lengths and types are.
+/// Flips, overwrites, removes, repeats and exchanges bytes; small numbers are common because
+/// lengths and types are.
 Bytes mutated(Bytes bytes, const Bytes& other, workloads::Random& random) {
   for (std::uint32_t n = 1 + random.below(4); n > 0; --n) {
     if (bytes.empty()) return bytes;
     const std::size_t at = random.below(static_cast<std::uint32_t>(bytes.size()));
     const std::size_t length = std::min<std::size_t>(bytes.size() - at, 1 + random.below(16));
     switch (random.below(7)) {
-      case 0: bytes[at] ^= static_cast<std::uint8_t>(1u << random.below(8)); break;
-      case 1: bytes[at] = static_cast<std::uint8_t>(random.below(256)); break;
-      case 2: bytes[at] = static_cast<std::uint8_t>(random.below(20)); break;
-      case 3: bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + length)); break;
+      case 0:
+        bytes[at] ^= static_cast<std::uint8_t>(1u << random.below(8));
+        break;
+      case 1:
+        bytes[at] = static_cast<std::uint8_t>(random.below(256));
+        break;
+      case 2:
+        bytes[at] = static_cast<std::uint8_t>(random.below(20));
+        break;
+      case 3:
+        bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                    bytes.begin() + static_cast<std::ptrdiff_t>(at + length));
+        break;
       case 4: {
-        const Bytes part(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + length));
+        const Bytes part(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                         bytes.begin() + static_cast<std::ptrdiff_t>(at + length));
         bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), part.begin(), part.end());
         break;
       }
-      case 5: bytes.resize(at); break;
+      case 5:
+        bytes.resize(at);
+        break;
       default:
-        for (std::size_t i = 0; i < length && at + i < other.size(); ++i) bytes[at + i] = other[at + i];
+        for (std::size_t i = 0; i < length && at + i < other.size(); ++i)
+          bytes[at + i] = other[at + i];
     }
   }
   return bytes;
@@ -51,7 +67,8 @@ TEST_CASE("mutated ONNX files are answered") {
     if (std::filesystem::file_size(file) < 20000) seeds.push_back(read_bytes(file));
   }
   if (const auto data = shared_data_dir())
-    for (const char* name : {"kws_ref_model.qdq.onnx", "mnist.onnx"}) seeds.push_back(read_bytes(*data + "/models/" + name));
+    for (const char* name : {"kws_ref_model.qdq.onnx", "mnist.onnx"})
+      seeds.push_back(read_bytes(*data + "/models/" + name));
   if (seeds.empty()) {
     WARN("skipped: neither libonnx-testdata nor shared data are here");
     return;
@@ -76,8 +93,10 @@ TEST_CASE("mutated ONNX files are answered") {
     for (const auto& tensor : graph->tensors) elements += tensor.desc.elements();
     if (elements > 1 << 20) continue;  // it may be right, and slow
     const auto values = run_graph(*graph, pattern(*graph), Numerics::kFp32);
-    if (values.ok()) ++ran;
-    else CHECK(!values.error().message.empty());
+    if (values.ok())
+      ++ran;
+    else
+      CHECK(!values.error().message.empty());
   }
   // Both answers must occur often, or the mutations test nothing.
   CHECK(accepted > count / 50);

@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The outputs when the average pool rounds ties to even, as ONNX Runtime's does, instead of away from zero.
+/// The outputs when the average pool rounds ties to even, as ONNX Runtime's does, instead of away
+/// from zero.
 std::vector<std::uint8_t> with_even_ties(const delegate::Graph& graph, const GraphValues& values) {
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const delegate::Op& op = graph.ops[i];
@@ -31,13 +32,16 @@ std::vector<std::uint8_t> with_even_ties(const delegate::Graph& graph, const Gra
     std::vector<std::uint8_t> mean(channels);
     for (std::size_t c = 0; c < channels; ++c) {
       double sum = 0;
-      for (std::size_t p = 0; p < pixels; ++p) sum += static_cast<std::int8_t>(in[p * channels + c]) - x.quant.zero_point[0];
-      mean[c] = static_cast<std::uint8_t>(std::nearbyint(sum / static_cast<double>(pixels)) + x.quant.zero_point[0]);
+      for (std::size_t p = 0; p < pixels; ++p)
+        sum += static_cast<std::int8_t>(in[p * channels + c]) - x.quant.zero_point[0];
+      mean[c] = static_cast<std::uint8_t>(std::nearbyint(sum / static_cast<double>(pixels)) +
+                                          x.quant.zero_point[0]);
     }
     delegate::Graph rest = graph;
     rest.ops.assign(graph.ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, graph.ops.end());
     rest.inputs = {op.outputs[0]};
-    const auto after = run_graph(rest, std::vector<std::vector<std::uint8_t>>{mean}, Numerics::kFp32);
+    const auto after =
+        run_graph(rest, std::vector<std::vector<std::uint8_t>>{mean}, Numerics::kFp32);
     REQUIRE(after.ok());
     return after->tensors[static_cast<std::size_t>(graph.outputs[0])];
   }
@@ -67,36 +71,45 @@ std::map<std::string, Totals> run_models(const std::string& data) {
     INFO(file << ": " << (graph.ok() ? std::string() : graph.error().text()));
     REQUIRE(graph.ok());
     Totals& t = out[model.at("name")];
-    for (const auto& op : graph->ops) t.transposes += op.kind == arch::OpKind::TRANSPOSE, t.onnx += op.kind == arch::OpKind::ONNX;
+    for (const auto& op : graph->ops)
+      t.transposes += op.kind == arch::OpKind::TRANSPOSE, t.onnx += op.kind == arch::OpKind::ONNX;
     for (const auto& row : source.at("cases")) {
       if (!row.at("outputs").contains(runtime)) continue;
       std::vector<std::vector<std::uint8_t>> inputs;
-      for (const auto& input : row.at("inputs")) inputs.push_back(read_bytes(data + "/" + (input.is_object() ? input.at("file") : input).get<std::string>()));
+      for (const auto& input : row.at("inputs"))
+        inputs.push_back(read_bytes(
+            data + "/" + (input.is_object() ? input.at("file") : input).get<std::string>()));
       const auto values = run_graph(*graph, inputs, Numerics::kFp32);
       INFO((values.ok() ? std::string() : values.error().text()));
       REQUIRE(values.ok());
       const auto& got = values->tensors[static_cast<std::size_t>(graph->outputs[0])];
-      const auto want = read_bytes(data + "/" + row.at("outputs").at(runtime).at(0).at("file").get<std::string>());
+      const auto want = read_bytes(
+          data + "/" + row.at("outputs").at(runtime).at(0).at("file").get<std::string>());
       REQUIRE(got.size() == want.size());
       if (twin) {
         const auto even = with_even_ties(*graph, *values);
         for (std::size_t i = 0; i < got.size(); ++i) {
           t.unequal_even += !even.empty() && even[i] != want[i];
           ++t.elements, t.unequal += got[i] != want[i];
-          t.largest = std::max(t.largest, std::fabs(static_cast<double>(static_cast<std::int8_t>(got[i])) - static_cast<std::int8_t>(want[i])));
+          t.largest =
+              std::max(t.largest, std::fabs(static_cast<double>(static_cast<std::int8_t>(got[i])) -
+                                            static_cast<std::int8_t>(want[i])));
         }
         continue;
       }
       for (std::size_t i = 0; i < got.size(); i += 4) {
         float a, b;
         std::memcpy(&a, &got[i], 4), std::memcpy(&b, &want[i], 4);
-        const double off = std::fabs(static_cast<double>(a) - b) / std::max(1.0, std::fabs(static_cast<double>(b)));
+        const double off = std::fabs(static_cast<double>(a) - b) /
+                           std::max(1.0, std::fabs(static_cast<double>(b)));
         ++t.elements, t.unequal += !(off <= 1e-4);
         t.largest = std::max(t.largest, off);
       }
     }
     if (std::getenv("DEPUTY_VERBOSE"))
-      fmt::print("{}: {} of {} differ, by up to {:.3g}; {} transposes, {} ONNX operators of {}\n", model.at("name").get<std::string>(), t.unequal, t.elements, t.largest, t.transposes, t.onnx, graph->ops.size());
+      fmt::print("{}: {} of {} differ, by up to {:.3g}; {} transposes, {} ONNX operators of {}\n",
+                 model.at("name").get<std::string>(), t.unequal, t.elements, t.largest,
+                 t.transposes, t.onnx, graph->ops.size());
   }
   return out;
 }
@@ -111,7 +124,8 @@ TEST_CASE("ONNX models of others against ONNX Runtime") {
     INFO(name << ": " << t.unequal << " of " << t.elements << " differ, by up to " << t.largest);
     CHECK(t.elements > 0);
     CHECK(t.transposes <= 1);
-    // ResNet's pool meets ties: its only difference from ONNX Runtime is the rule for them (docs/onnx.md).
+    // ResNet's pool meets ties: its only difference from ONNX Runtime is the rule for them
+    // (docs/onnx.md).
     const bool ties = name == "pretrainedResnet_quant_qdq_onnx";
     CHECK(t.unequal == (ties ? 4 : 0));
     CHECK(t.unequal_even == 0);

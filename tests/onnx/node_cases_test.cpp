@@ -1,4 +1,5 @@
-// ONNX's node tests on the CPU's kernels, without the simulator (`deputy check-onnx` runs them on it).
+// ONNX's node tests on the CPU's kernels, without the simulator (`deputy check-onnx` runs them on
+// it).
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr const char* kFolder = "/usr/share/libonnx-testdata/data/node";
 
-base::Result<std::vector<std::vector<std::uint8_t>>> interpret(const delegate::Graph& graph, const std::vector<std::vector<std::uint8_t>>& inputs) {
+base::Result<std::vector<std::vector<std::uint8_t>>> interpret(
+    const delegate::Graph& graph, const std::vector<std::vector<std::uint8_t>>& inputs) {
   DEPUTY_ASSIGN(auto values, run_graph(graph, inputs, Numerics::kFp32));
   std::vector<std::vector<std::uint8_t>> out;
   for (const auto id : graph.outputs) out.push_back(values.tensors[static_cast<std::size_t>(id)]);
@@ -31,8 +33,13 @@ Counts run_all(const std::string& filter, int every) {
     counts.pass += result.outcome == api::OnnxOutcome::kPass;
     counts.refused += result.outcome == api::OnnxOutcome::kRefused;
     counts.wrong += result.outcome == api::OnnxOutcome::kWrong;
-    if (std::getenv("DEPUTY_VERBOSE") && (result.outcome != api::OnnxOutcome::kPass || !result.detail.empty()))
-      fmt::print("{} {}: {}\n", result.name, result.outcome == api::OnnxOutcome::kPass ? "pass" : result.outcome == api::OnnxOutcome::kWrong ? "WRONG" : "refused", result.detail);
+    if (std::getenv("DEPUTY_VERBOSE") &&
+        (result.outcome != api::OnnxOutcome::kPass || !result.detail.empty()))
+      fmt::print("{} {}: {}\n", result.name,
+                 result.outcome == api::OnnxOutcome::kPass    ? "pass"
+                 : result.outcome == api::OnnxOutcome::kWrong ? "WRONG"
+                                                              : "refused",
+                 result.detail);
     INFO(result.name << ": " << result.detail);
     CHECK(result.outcome != api::OnnxOutcome::kWrong);
     if (result.outcome == api::OnnxOutcome::kRefused) CHECK(!result.detail.empty());

@@ -1,4 +1,5 @@
-// Quantised ONNX models by the normal compile path: the NPU's datapath gives the bytes of the CPU's kernels.
+// Quantised ONNX models by the normal compile path: the NPU's datapath gives the bytes of the CPU's
+// kernels.
 #include <catch2/catch.hpp>
 
 #include "api/import_model.h"
@@ -14,9 +15,11 @@ TEST_CASE("quantised ONNX models go to the NPU") {
     WARN("skipped: no shared data");
     return;
   }
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant", "str_ww_ref_model", "ad01_int8"}) {
+  for (const char* name :
+       {"kws_ref_model", "pretrainedResnet_quant", "str_ww_ref_model", "ad01_int8"}) {
     INFO(name);
-    const auto graph = api::import_model(read_bytes(*data + "/models/" + name + ".qdq.onnx"), "model.onnx", "");
+    const auto graph =
+        api::import_model(read_bytes(*data + "/models/" + name + ".qdq.onnx"), "model.onnx", "");
     REQUIRE(graph.ok());
     graphs::Setting setting;
     setting.options.numerics = Numerics::kFp32;

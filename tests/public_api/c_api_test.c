@@ -1,4 +1,5 @@
-/* The C interface as a C99 program sees it: a network through the simulator, and every promise about errors. */
+/* The C interface as a C99 program sees it: a network through the simulator, and every promise
+ * about errors. */
 #include "tests/public_api/c_api_test.h"
 
 #include <stdio.h>
@@ -14,20 +15,23 @@ static int failures;
       fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
     }                                                                 \
   } while (0)
-#define OK(call)                                                                                      \
-  do {                                                                                                \
-    const deputy_status status_ = (call);                                                             \
-    if (status_ != DEPUTY_OK) {                                                                       \
-      ++failures;                                                                                     \
-      fprintf(stderr, "%s:%d: %s: %d %s\n", __FILE__, __LINE__, #call, (int)status_, deputy_last_error()); \
-      return status_;                                                                                 \
-    }                                                                                                 \
+#define OK(call)                                                                     \
+  do {                                                                               \
+    const deputy_status status_ = (call);                                            \
+    if (status_ != DEPUTY_OK) {                                                      \
+      ++failures;                                                                    \
+      fprintf(stderr, "%s:%d: %s: %d %s\n", __FILE__, __LINE__, #call, (int)status_, \
+              deputy_last_error());                                                  \
+      return status_;                                                                \
+    }                                                                                \
   } while (0)
 
 /* A second of simulated time: longer than anything here takes. */
 static uint64_t soon(deputy_port* port) { return deputy_now(port) + 1000000000000u; }
 
-static void sleeper(void* user) { CHECK(deputy_sleep_until(user, deputy_now(user) + 10000000) == DEPUTY_OK); }
+static void sleeper(void* user) {
+  CHECK(deputy_sleep_until(user, deputy_now(user) + 10000000) == DEPUTY_OK);
+}
 
 /* Destroying nothing does nothing. */
 static void destroy_nothing(void) {
@@ -41,7 +45,8 @@ static void destroy_nothing(void) {
   deputy_model_options_init(NULL);
 }
 
-static deputy_status errors(deputy_port* port, const deputy_target* target, const struct c_api_case* c) {
+static deputy_status errors(deputy_port* port, const deputy_target* target,
+                            const struct c_api_case* c) {
   deputy_model* model = NULL;
   deputy_device *device = NULL, *second = NULL;
   deputy_model_options unset;
@@ -50,14 +55,17 @@ static deputy_status errors(deputy_port* port, const deputy_target* target, cons
 
   CHECK(deputy_model_compile(target, NULL, 5, "m", NULL, &model) == DEPUTY_ERROR_INPUT);
   CHECK(strstr(deputy_last_error(), "file") != NULL);
-  CHECK(deputy_model_compile(target, "hello", 5, "broken.tflite", NULL, &model) == DEPUTY_ERROR_MODEL);
+  CHECK(deputy_model_compile(target, "hello", 5, "broken.tflite", NULL, &model) ==
+        DEPUTY_ERROR_MODEL);
   CHECK(strstr(deputy_last_error(), "broken.tflite") != NULL);
   CHECK(deputy_model_from_executable("hello", 5, "broken.dexe", &model) == DEPUTY_ERROR_MODEL);
   memset(&unset, 0, sizeof unset);
-  CHECK(deputy_model_compile(target, c->tflite, c->tflite_bytes, "m", &unset, &model) == DEPUTY_ERROR_INPUT);
+  CHECK(deputy_model_compile(target, c->tflite, c->tflite_bytes, "m", &unset, &model) ==
+        DEPUTY_ERROR_INPUT);
   deputy_model_options_init(&unset);
   unset.engine = 7;
-  CHECK(deputy_model_compile(target, c->tflite, c->tflite_bytes, "m", &unset, &model) == DEPUTY_ERROR_INPUT);
+  CHECK(deputy_model_compile(target, c->tflite, c->tflite_bytes, "m", &unset, &model) ==
+        DEPUTY_ERROR_INPUT);
   CHECK(model == NULL);
 
   OK(deputy_device_open(port, NULL, &device));
@@ -73,7 +81,8 @@ static deputy_status errors(deputy_port* port, const deputy_target* target, cons
   return DEPUTY_OK;
 }
 
-static deputy_status run(deputy_port* port, const deputy_target* target, const struct c_api_case* c) {
+static deputy_status run(deputy_port* port, const deputy_target* target,
+                         const struct c_api_case* c) {
   deputy_model *source = NULL, *model = NULL;
   deputy_device* device = NULL;
   deputy_context* context = NULL;
@@ -104,7 +113,8 @@ static deputy_status run(deputy_port* port, const deputy_target* target, const s
   OK(deputy_model_counts(model, &inputs, &outputs));
   CHECK(inputs == 1 && outputs == 1);
   OK(deputy_model_input(model, 0, &info));
-  CHECK(info.type == DEPUTY_INT8 && info.rank == 4 && info.shape[2] == 256 && info.bytes == 256 && info.scale > 0);
+  CHECK(info.type == DEPUTY_INT8 && info.rank == 4 && info.shape[2] == 256 && info.bytes == 256 &&
+        info.scale > 0);
   CHECK(deputy_model_input(model, 1, &info) == DEPUTY_ERROR_INPUT);
 
   OK(deputy_device_open(port, NULL, &device));
@@ -121,7 +131,8 @@ static deputy_status run(deputy_port* port, const deputy_target* target, const s
   memset(scores, 0, sizeof scores);
   OK(deputy_session_run(session, &in, 1, &out, 1, &record));
   CHECK(memcmp(scores, c->golden, c->output_bytes) == 0);
-  CHECK(record.end_ps > record.start_ps && record.copied_bytes == 256 + c->output_bytes && record.restarts == 0);
+  CHECK(record.end_ps > record.start_ps && record.copied_bytes == 256 + c->output_bytes &&
+        record.restarts == 0);
   OK(deputy_device_copied_bytes(device, &copied));
   CHECK(copied == record.copied_bytes);
   in.bytes = 255;
@@ -202,7 +213,8 @@ static deputy_status run(deputy_port* port, const deputy_target* target, const s
   deputy_session_destroy(session);
   deputy_model_destroy(model);
   deputy_timeline_destroy(timeline);
-  deputy_fence_destroy(ready), deputy_fence_destroy(done), deputy_fence_destroy(late), deputy_fence_destroy(gone);
+  deputy_fence_destroy(ready), deputy_fence_destroy(done), deputy_fence_destroy(late),
+      deputy_fence_destroy(gone);
   deputy_buffer_destroy(input), deputy_buffer_destroy(output), deputy_buffer_destroy(part);
   return DEPUTY_OK;
 }
@@ -213,7 +225,8 @@ static deputy_status program(deputy_port* port, const deputy_target* target, voi
   return run(port, target, c);
 }
 
-static deputy_status leaves_device_open(deputy_port* port, const deputy_target* target, void* user) {
+static deputy_status leaves_device_open(deputy_port* port, const deputy_target* target,
+                                        void* user) {
   (void)target;
   return deputy_device_open(port, NULL, user);
 }

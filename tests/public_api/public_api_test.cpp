@@ -1,5 +1,5 @@
-// The public API on the simulated SoC: what the C++ headers promise beyond what the runtime's own tests hold. The oracle
-// of scores is the ECG network's golden, by an independent integer model.
+// The public API on the simulated SoC: what the C++ headers promise beyond what the runtime's own
+// tests hold. The oracle of scores is the ECG network's golden, by an independent integer model.
 #include <catch2/catch.hpp>
 
 #include "deputy/session.h"
@@ -23,7 +23,8 @@ struct Ecg {
   static Bytes tail(Bytes file, std::ptrdiff_t bytes) { return {file.end() - bytes, file.end()}; }
 };
 
-void on_soc(const SimulationOptions& options, const std::function<base::Status(HwPort&, const Target&)>& program) {
+void on_soc(const SimulationOptions& options,
+            const std::function<base::Status(HwPort&, const Target&)>& program) {
   const auto report = simulate("wearable", options, program);
   if (!report.ok()) FAIL(report.error().text());
 }
@@ -32,7 +33,8 @@ void on_soc(const SimulationOptions& options, const std::function<base::Status(H
 
 TEST_CASE("a C99 program runs a network, and every mistake is a status with a text") {
   const Ecg ecg;
-  const c_api_case c{ecg.tflite.data(), ecg.tflite.size(), ecg.input.data(), ecg.golden.data(), ecg.golden.size()};
+  const c_api_case c{ecg.tflite.data(), ecg.tflite.size(), ecg.input.data(), ecg.golden.data(),
+                     ecg.golden.size()};
   CHECK(c_api_failures(&c) == 0);
 }
 
@@ -73,15 +75,21 @@ TEST_CASE("bound buffers must be what the tensor requires") {
 TEST_CASE("tensors that the CPU computes with, or may have to, refuse uncached memory") {
   const Ecg ecg;
   on_soc({}, [&](HwPort& port, const Target& target) -> base::Status {
-    const Model npu = *Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu, .io = IoPlacement::kDram});
-    const Model cpu = *Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kCpu, .io = IoPlacement::kDram});
-    const Model both = *Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu, .io = IoPlacement::kDram, .fallback = true});
+    const Model npu = *Model::compile(target, ecg.tflite, "ecg",
+                                      {.engine = EnginePolicy::kNpu, .io = IoPlacement::kDram});
+    const Model cpu = *Model::compile(target, ecg.tflite, "ecg",
+                                      {.engine = EnginePolicy::kCpu, .io = IoPlacement::kDram});
+    const Model both =
+        *Model::compile(target, ecg.tflite, "ecg",
+                        {.engine = EnginePolicy::kNpu, .io = IoPlacement::kDram, .fallback = true});
     DEPUTY_ASSIGN(const Device device, Device::open(port, {.recovery = RecoveryOptions::full()}));
     DEPUTY_ASSIGN(const SharedMemory memory, port.alloc(MemoryKind::kDram, 256, 64));
     {
       DEPUTY_ASSIGN(const Buffer camera, Buffer::import(device, memory, {.uncached = true}));
       CHECK(camera.traits().uncached);
-      CHECK(Buffer::import(device, {memory.address, 100, memory.host}, {.uncached = true}).error().kind == base::ErrorKind::kInput);
+      CHECK(Buffer::import(device, {memory.address, 100, memory.host}, {.uncached = true})
+                .error()
+                .kind == base::ErrorKind::kInput);
       for (const Model* model : {&npu, &cpu, &both}) {
         DEPUTY_ASSIGN(const Session session, Session::load(device, *model));
         DEPUTY_ASSIGN(const Frame frame, session.frame(0));
@@ -98,29 +106,34 @@ TEST_CASE("tensors that the CPU computes with, or may have to, refuse uncached m
   });
 }
 
-TEST_CASE("a copy that the CPU did in a dead DMA engine's place is a step of recovery with a name") {
-  on_soc({.fault_plan = tests::source_dir() + "/configs/faults/dma_dead.yaml"}, [&](HwPort& port, const Target&) -> base::Status {
-    DEPUTY_ASSIGN(const Device device, Device::open(port, {.recovery = RecoveryOptions::full()}));
-    DEPUTY_ASSIGN(const Buffer from, Buffer::create(device, MemoryKind::kDram, 100));
-    DEPUTY_ASSIGN(const Buffer to, Buffer::create(device, MemoryKind::kDram, 100));
-    DEPUTY_TRY(from.write(Bytes(100, 7)));
-    DEPUTY_ASSIGN(const Fence copied, device.copy(to, from));
-    DEPUTY_TRY(copied.wait(port.now_ps() + 1'000'000'000'000));
-    DEPUTY_ASSIGN(const Bytes bytes, to.read());
-    CHECK(bytes == Bytes(100, 7));
-    const auto events = device.recovery_events();
-    REQUIRE(!events.empty());
-    CHECK(events.back().step == RecoveryStep::kToCpu);
-    CHECK(std::string(recovery_step_text(events.back().step)) == "to CPU");
-    CHECK(events.back().engine == "dma");
-    return {};
-  });
+TEST_CASE(
+    "a copy that the CPU did in a dead DMA engine's place is a step of recovery with a name") {
+  on_soc({.fault_plan = tests::source_dir() + "/configs/faults/dma_dead.yaml"},
+         [&](HwPort& port, const Target&) -> base::Status {
+           DEPUTY_ASSIGN(const Device device,
+                         Device::open(port, {.recovery = RecoveryOptions::full()}));
+           DEPUTY_ASSIGN(const Buffer from, Buffer::create(device, MemoryKind::kDram, 100));
+           DEPUTY_ASSIGN(const Buffer to, Buffer::create(device, MemoryKind::kDram, 100));
+           DEPUTY_TRY(from.write(Bytes(100, 7)));
+           DEPUTY_ASSIGN(const Fence copied, device.copy(to, from));
+           DEPUTY_TRY(copied.wait(port.now_ps() + 1'000'000'000'000));
+           DEPUTY_ASSIGN(const Bytes bytes, to.read());
+           CHECK(bytes == Bytes(100, 7));
+           const auto events = device.recovery_events();
+           REQUIRE(!events.empty());
+           CHECK(events.back().step == RecoveryStep::kToCpu);
+           CHECK(std::string(recovery_step_text(events.back().step)) == "to CPU");
+           CHECK(events.back().engine == "dma");
+           return {};
+         });
 }
 
-TEST_CASE("timelines: what is dropped or failed fails its waiters, and nothing is left in the way") {
+TEST_CASE(
+    "timelines: what is dropped or failed fails its waiters, and nothing is left in the way") {
   const Ecg ecg;
   on_soc({}, [&](HwPort& port, const Target& target) -> base::Status {
-    DEPUTY_ASSIGN(const Model model, Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu}));
+    DEPUTY_ASSIGN(const Model model,
+                  Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu}));
     DEPUTY_ASSIGN(const Device device, Device::open(port));
     DEPUTY_ASSIGN(const Session session, Session::load(device, model));
     DEPUTY_ASSIGN(const Frame frame, session.frame(0));
@@ -165,12 +178,14 @@ TEST_CASE("timelines: what is dropped or failed fails its waiters, and nothing i
 TEST_CASE("a session that goes while its frame and a copy wait for nobody's signal does not hang") {
   const Ecg ecg;
   on_soc({}, [&](HwPort& port, const Target& target) -> base::Status {
-    DEPUTY_ASSIGN(const Model model, Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu}));
+    DEPUTY_ASSIGN(const Model model,
+                  Model::compile(target, ecg.tflite, "ecg", {.engine = EnginePolicy::kNpu}));
     DEPUTY_ASSIGN(const Device device, Device::open(port));
     DEPUTY_ASSIGN(const Timeline never, Timeline::create(device));
     Fence copied, run;
     {
-      DEPUTY_ASSIGN(const Session session, Session::load(device, model, {.context = {}, .frames = 2, .input_shapes = {}}));
+      DEPUTY_ASSIGN(const Session session,
+                    Session::load(device, model, {.context = {}, .frames = 2, .input_shapes = {}}));
       DEPUTY_ASSIGN(const Frame frame, session.frame(0));
       DEPUTY_ASSIGN(const Buffer input, frame.input(0));
       DEPUTY_ASSIGN(const Buffer from, Buffer::create(device, MemoryKind::kDram, 256));
@@ -194,7 +209,9 @@ TEST_CASE("other shapes go by the policy, and a second session shares the device
     shorter.input_shapes = {{1, 1, 128, 1}};
     CHECK(Session::load(device, fixed, shorter).error().kind == base::ErrorKind::kInput);
     DEPUTY_ASSIGN(const Context urgent, device.create_context({.priority = 3}));
-    DEPUTY_ASSIGN(const Session first, Session::load(device, fixed, {.context = urgent, .frames = 1, .input_shapes = {}}));
+    DEPUTY_ASSIGN(
+        const Session first,
+        Session::load(device, fixed, {.context = urgent, .frames = 1, .input_shapes = {}}));
     DEPUTY_ASSIGN(const Session second, Session::load(device, fixed));
     for (const Session& session : {first, second}) {
       DEPUTY_ASSIGN(const auto scores, session.run(std::vector<Bytes>{ecg.input}));

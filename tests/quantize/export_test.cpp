@@ -211,7 +211,8 @@ TEST_CASE("int16 activations: RELU cuts at the zero point, in either format") {
   }
 }
 
-TEST_CASE("the int64 bias of a 16x8 operator is written as int32, or as floats where that is short") {
+TEST_CASE(
+    "the int64 bias of a 16x8 operator is written as int32, or as floats where that is short") {
   for (const std::int64_t large : {std::int64_t{1} << 30, std::int64_t{1} << 33}) {
     Net net({1, 8});
     net.op(OpKind::FULLY_CONNECTED, {net.newest(), net.random({2, 8}, 1), net.random({2}, 1)},

@@ -1,5 +1,7 @@
 // The decoder's RTL against the plain decoder of tests/support (bytes) and
 // arch/weight_codec (kinds of faults).
+#include "npu_model/rtl/rtl_decoder.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -7,7 +9,6 @@
 
 #include "arch/npu_config.h"
 #include "delegate/weights/weight_encoder.h"
-#include "npu_model/rtl/rtl_decoder.h"
 #include "tests/support/naive_codec.h"
 
 namespace deputy::npu_test {
@@ -19,7 +20,8 @@ constexpr std::uint32_t kOut = 1000, kTable = 100, kSpm = 100000;
 // '0': value 0. '10': value 1. '110': the fill byte twice. '111': the last byte three times more.
 arch::CodeLengths small_code() {
   arch::CodeLengths code;
-  code.bits[128] = 1, code.bits[129] = 2, code.bits[arch::kFirstFill] = 3, code.bits[arch::kFirstRepeat + 1] = 3;
+  code.bits[128] = 1, code.bits[129] = 2, code.bits[arch::kFirstFill] = 3,
+  code.bits[arch::kFirstRepeat + 1] = 3;
   code.fill = 7;
   return code;
 }
@@ -28,7 +30,8 @@ struct Decoded {
   npu_model::RtlDecoder::Result result;
   Bytes out;
 };
-Decoded decode(npu_model::RtlDecoder& decoder, const arch::CodeTable& table, const Bytes& stream, std::uint32_t bytes, std::uint32_t planes = 1) {
+Decoded decode(npu_model::RtlDecoder& decoder, const arch::CodeTable& table, const Bytes& stream,
+               std::uint32_t bytes, std::uint32_t planes = 1) {
   Bytes spm(kSpm, 0xA5);
   std::ranges::copy(table, spm.begin() + kTable);
   arch::LoadWeights op;
@@ -42,13 +45,16 @@ Bytes weights(std::mt19937& random, std::size_t n) {
   Bytes out(n);
   std::normal_distribution<double> normal(0, 12);
   const bool sparse = random() % 2;
-  for (auto& b : out) b = sparse && random() % 3 ? 0 : static_cast<std::uint8_t>(static_cast<int>(normal(random)));
+  for (auto& b : out)
+    b = sparse && random() % 3 ? 0 : static_cast<std::uint8_t>(static_cast<int>(normal(random)));
   return out;
 }
 
 }  // namespace
 
-TEST_CASE("RTL decoder: broken streams and tables fault as the model says, good ones give the plain decoder's bytes") {
+TEST_CASE(
+    "RTL decoder: broken streams and tables fault as the model says, good ones give the plain "
+    "decoder's bytes") {
   npu_model::RtlDecoder rtl_decoder;
   std::mt19937 random(17);
   int good = 0, bad = 0;
@@ -62,10 +68,17 @@ TEST_CASE("RTL decoder: broken streams and tables fault as the model says, good 
       bytes = 1 + random() % 200;
     }
     for (int n = static_cast<int>(random() % 4); n > 0; --n) switch (random() % 4) {
-        case 0: stream[random() % stream.size()] ^= static_cast<std::uint8_t>(1u << random() % 8); break;
-        case 1: table[random() % table.size()] ^= static_cast<std::uint8_t>(1u << random() % 8); break;
-        case 2: bytes = 1 + random() % 40; break;
-        default: stream.resize(1 + random() % (stream.size() + 2));
+        case 0:
+          stream[random() % stream.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+          break;
+        case 1:
+          table[random() % table.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+          break;
+        case 2:
+          bytes = 1 + random() % 40;
+          break;
+        default:
+          stream.resize(1 + random() % (stream.size() + 2));
       }
     INFO("case " << i);
     Bytes model(bytes);
@@ -92,14 +105,17 @@ TEST_CASE("RTL decoder: encoded weights come back") {
       for (std::size_t p = 0; p < planes; ++p)
         for (std::size_t i = p; i < raw.size(); i += planes) in_order.push_back(raw[i]);
       const arch::CodeLengths code = delegate::fit_code(in_order).lengths;
-      const Decoded rtl = decode(rtl_decoder, arch::pack_table(code), delegate::encode_block(in_order, code), static_cast<std::uint32_t>(raw.size()), planes);
+      const Decoded rtl =
+          decode(rtl_decoder, arch::pack_table(code), delegate::encode_block(in_order, code),
+                 static_cast<std::uint32_t>(raw.size()), planes);
       CHECK(static_cast<int>(rtl.result.fault) == 0);
       CHECK(rtl.out == raw);
     }
 }
 
-// The model charges npu.wdec's set-up and bytes a cycle (npu_model/npu_queues.cpp) for a stream that is always there. The
-// RTL makes its table in fewer cycles than that, so that short blocks may be faster.
+// The model charges npu.wdec's set-up and bytes a cycle (npu_model/npu_queues.cpp) for a stream
+// that is always there. The RTL makes its table in fewer cycles than that, so that short blocks may
+// be faster.
 TEST_CASE("RTL decoder: its cycles are the model's within 3 %") {
   npu_model::RtlDecoder rtl_decoder;
   const arch::NpuConfig npu;
@@ -111,7 +127,8 @@ TEST_CASE("RTL decoder: its cycles are the model's within 3 %") {
       const arch::CodeLengths code = delegate::fit_code(raw).lengths;
       const Bytes stream = delegate::encode_block(raw, code);
       const auto cycles = decode(rtl_decoder, arch::pack_table(code), stream, bytes).result.cycles;
-      const auto rate = static_cast<std::uint32_t>(npu.wdec.bytes_per_cycle), setup = static_cast<std::uint32_t>(npu.wdec.setup_cycles);
+      const auto rate = static_cast<std::uint32_t>(npu.wdec.bytes_per_cycle),
+                 setup = static_cast<std::uint32_t>(npu.wdec.setup_cycles);
       const std::uint32_t model = setup + (bytes + rate - 1) / rate;
       INFO(bytes << " bytes from " << stream.size() << ": RTL " << cycles << ", model " << model);
       CHECK(static_cast<double>(cycles) <= 1.03 * model);

@@ -13,8 +13,9 @@ namespace deputy::npu_test {
 
 SideBySide::SideBySide() : rtl_(npu_model::make_rtl_core(arch::NpuConfig{})) {}
 
-std::vector<std::vector<std::uint8_t>> SideBySide::run(const delegate::Graph& graph, Numerics numerics, const std::string& name,
-                                                       const std::vector<std::vector<std::uint8_t>>& inputs, bool npu_only) {
+std::vector<std::vector<std::uint8_t>> SideBySide::run(
+    const delegate::Graph& graph, Numerics numerics, const std::string& name,
+    const std::vector<std::vector<std::uint8_t>>& inputs, bool npu_only) {
   delegate::CompileOptions options;
   options.numerics = numerics;
   if (npu_only) options.engine = delegate::EnginePolicy::kNpu;
@@ -22,12 +23,14 @@ std::vector<std::vector<std::uint8_t>> SideBySide::run(const delegate::Graph& gr
   INFO(name << (executable.ok() ? "" : ": " + executable.error().text()));
   REQUIRE(executable.ok());
   test::ExecutableRunner runner(*executable, true);
-  runner.run_programs_in([&](auto words, auto regions) { run_program(*executable, words, std::move(regions), name); });
+  runner.run_programs_in(
+      [&](auto words, auto regions) { run_program(*executable, words, std::move(regions), name); });
   return runner.run(inputs);
 }
 
 void SideBySide::run_program(const arch::Executable& e, std::span<const std::uint32_t> words,
-                             std::vector<std::span<std::uint8_t>> regions, const std::string& name) {
+                             std::vector<std::span<std::uint8_t>> regions,
+                             const std::string& name) {
   test::FastNpu fast(e.target, regions);
   const std::span<std::uint8_t> spm = fast.executor().spm();
   std::vector<std::uint8_t> decoded;
@@ -38,7 +41,8 @@ void SideBySide::run_program(const arch::Executable& e, std::span<const std::uin
     INFO(name << ": " << arch::disassemble(instruction));
     if (const auto* load = std::get_if<arch::LoadWeights>(&instruction.op)) {
       decoded.assign(spm.begin(), spm.end());
-      const auto result = decoder_.decode(*load, regions[load->region].subspan(load->mem_offset, load->stream_bytes), decoded);
+      const auto result = decoder_.decode(
+          *load, regions[load->region].subspan(load->mem_offset, load->stream_bytes), decoded);
       REQUIRE(static_cast<int>(result.fault) == 0);
       fast.execute(instruction.op);
       REQUIRE(std::ranges::equal(spm, decoded));
@@ -57,22 +61,27 @@ void SideBySide::run_program(const arch::Executable& e, std::span<const std::uin
     const std::uint64_t formula = arch::compute_cost(instruction.op, e.target).cycles;
     layer.rtl += cycles, layer.formula += formula, ++layer.tiles;
     const double error = std::abs(static_cast<double>(cycles) / static_cast<double>(formula) - 1);
-    if (error > layer.tile_error) layer.tile_error = error, layer.tile = fmt::format("{} {}", cycles, arch::disassemble(instruction));
+    if (error > layer.tile_error)
+      layer.tile_error = error,
+      layer.tile = fmt::format("{} {}", cycles, arch::disassemble(instruction));
   }
   for (auto& [tag, layer] : by_tag) {
-    layer.name = fmt::format("{} #{} {}", name, tag, tag < e.ops.size() ? arch::op_name(e.ops[tag].kind) : "?");
+    layer.name = fmt::format("{} #{} {}", name, tag,
+                             tag < e.ops.size() ? arch::op_name(e.ops[tag].kind) : "?");
     layers_.push_back(layer);
   }
 }
 
 LayerCycles SideBySide::total() const {
   LayerCycles sum;
-  for (const LayerCycles& layer : layers_) sum.rtl += layer.rtl, sum.formula += layer.formula, sum.tiles += layer.tiles;
+  for (const LayerCycles& layer : layers_)
+    sum.rtl += layer.rtl, sum.formula += layer.formula, sum.tiles += layer.tiles;
   return sum;
 }
 
 LayerCycles SideBySide::worst() const {
-  return *std::ranges::max_element(layers_, {}, [](const LayerCycles& l) { return std::abs(l.error()); });
+  return *std::ranges::max_element(layers_, {},
+                                   [](const LayerCycles& l) { return std::abs(l.error()); });
 }
 
 }  // namespace deputy::npu_test

@@ -1,5 +1,5 @@
-// Runs compiled networks instruction by instruction on the fast executor and the RTL side by side: same scratchpad before,
-// same scratchpad after, and the cycles of each, layer by layer.
+// Runs compiled networks instruction by instruction on the fast executor and the RTL side by side:
+// same scratchpad before, same scratchpad after, and the cycles of each, layer by layer.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,12 @@ struct LayerCycles {
 class SideBySide {
  public:
   SideBySide();
-  /// Compiles the graph for the RTL's default shape and runs it once on seeded inputs. Fails the test at the first tile, or
-  /// decoded block, whose bytes differ. Returns the outputs.
-  std::vector<std::vector<std::uint8_t>> run(const delegate::Graph& graph, Numerics numerics, const std::string& name,
-                                             const std::vector<std::vector<std::uint8_t>>& inputs, bool npu_only = false);
+  /// Compiles the graph for the RTL's default shape and runs it once on seeded inputs. Fails the
+  /// test at the first tile, or decoded block, whose bytes differ. Returns the outputs.
+  std::vector<std::vector<std::uint8_t>> run(const delegate::Graph& graph, Numerics numerics,
+                                             const std::string& name,
+                                             const std::vector<std::vector<std::uint8_t>>& inputs,
+                                             bool npu_only = false);
 
   /// Layers in order of execution, over all runs.
   const std::vector<LayerCycles>& layers() const { return layers_; }

@@ -1,6 +1,6 @@
-// The comparisons of rtl_random_test can fail: the RTL is given each instruction with one field changed, and for every
-// field of every instruction some change must show in the scratchpad or in the accumulators. So no field is ignored by the
-// RTL, and none by the tests.
+// The comparisons of rtl_random_test can fail: the RTL is given each instruction with one field
+// changed, and for every field of every instruction some change must show in the scratchpad or in
+// the accumulators. So no field is ignored by the RTL, and none by the tests.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -16,7 +16,8 @@
 namespace deputy::npu_test {
 namespace {
 
-/// The names of T's fields whose change never showed, over up to `tries` instructions that `make` makes.
+/// The names of T's fields whose change never showed, over up to `tries` instructions that `make`
+/// makes.
 template <class T, class Make>
 std::string unseen_fields(int tries, Make&& make) {
   const arch::NpuConfig config = rtl_shapes()[1];  // the small one: quick
@@ -48,7 +49,8 @@ std::string unseen_fields(int tries, Make&& make) {
       rtl->reset();
       std::ranges::copy(before, rtl->spm().begin());
       rtl->execute(mutant);
-      if (!std::ranges::equal(rtl->spm(), oracle.spm) || !std::ranges::equal(rtl->accumulators(), oracle.accumulators))
+      if (!std::ranges::equal(rtl->spm(), oracle.spm) ||
+          !std::ranges::equal(rtl->accumulators(), oracle.accumulators))
         unseen.erase(name);
     }
   }
@@ -71,9 +73,12 @@ TEST_CASE("RTL: a change of any field of an instruction shows") {
           arch::Depthwise d = random_depthwise(r, spm);
           return d;
         }) == "depth_mult ifm_c ofm_c ");  // each alone contradicts the others, and is refused
-  CHECK(unseen_fields<arch::Pool>(300, [](Random& r, auto& spm) { return random_pool(r, spm); }) == "");
-  CHECK(unseen_fields<arch::Eltwise>(600, [](Random& r, auto& spm) { return random_eltwise(r, spm); }) == "");
-  CHECK(unseen_fields<arch::Softmax>(600, [](Random& r, auto& spm) { return random_softmax(r, spm); }) == "");
+  CHECK(unseen_fields<arch::Pool>(300, [](Random& r, auto& spm) { return random_pool(r, spm); }) ==
+        "");
+  CHECK(unseen_fields<arch::Eltwise>(
+            600, [](Random& r, auto& spm) { return random_eltwise(r, spm); }) == "");
+  CHECK(unseen_fields<arch::Softmax>(
+            600, [](Random& r, auto& spm) { return random_softmax(r, spm); }) == "");
 }
 
 }  // namespace deputy::npu_test

@@ -1,5 +1,6 @@
-// Every compute tile of whole networks through the RTL: bits equal to the fast executor's (which outside goldens hold), and
-// the formulas' cycles within 3 % of the RTL's a layer, 1 % on the whole.
+// Every compute tile of whole networks through the RTL: bits equal to the fast executor's (which
+// outside goldens hold), and the formulas' cycles within 3 % of the RTL's a layer, 1 % on the
+// whole.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -22,7 +23,8 @@ constexpr double kLayerBound = 0.03, kTotalBound = 0.01;
 
 std::vector<std::vector<std::uint8_t>> seeded_inputs(const delegate::Graph& graph) {
   std::vector<std::vector<std::uint8_t>> out;
-  for (const auto input : graph.inputs) out.push_back(workloads::seeded_input(graph.tensor(input).desc, 1));
+  for (const auto input : graph.inputs)
+    out.push_back(workloads::seeded_input(graph.tensor(input).desc, 1));
   return out;
 }
 
@@ -37,16 +39,18 @@ void check_bounds(const SideBySide& both) {
   if (const char* file = std::getenv("DEPUTY_RTL_LAYERS")) {
     std::ofstream out(file, std::ios::app);
     for (const LayerCycles& l : both.layers())
-      out << fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\n", l.name, l.tiles, l.rtl, l.formula, 100 * l.error(), l.tile);
+      out << fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\n", l.name, l.tiles, l.rtl, l.formula,
+                         100 * l.error(), l.tile);
   }
   std::string beyond;
   int over = 0;
   for (const LayerCycles& l : both.layers())
     if (std::abs(l.error()) > kLayerBound)
-      ++over, beyond += fmt::format("{}: RTL {}, formula {}, {:+.1f} %, {}\n", l.name, l.rtl, l.formula, 100 * l.error(), l.tile);
+      ++over, beyond += fmt::format("{}: RTL {}, formula {}, {:+.1f} %, {}\n", l.name, l.rtl,
+                                    l.formula, 100 * l.error(), l.tile);
   const LayerCycles total = both.total();
-  INFO(beyond << both.layers().size() << " layers, " << total.tiles << " tiles, " << both.blocks() << " decoded blocks; RTL " << total.rtl
-              << " cycles, formulas " << total.formula);
+  INFO(beyond << both.layers().size() << " layers, " << total.tiles << " tiles, " << both.blocks()
+              << " decoded blocks; RTL " << total.rtl << " cycles, formulas " << total.formula);
   CHECK(over == 0);
   CHECK(std::abs(total.error()) < kTotalBound);
 }
@@ -68,23 +72,29 @@ TEST_CASE("RTL: every tile of three networks", "[.slow]") {
   const auto data = tests::shared_data_dir();
   if (!data) WARN("KWS and VWW skipped: ../shared/data is absent");
   if (data)
-    for (const char* name : {"kws_ref_model", "vww_96_int8"}) run_file(both, *data + "/models/" + name + ".tflite", name);
+    for (const char* name : {"kws_ref_model", "vww_96_int8"})
+      run_file(both, *data + "/models/" + name + ".tflite", name);
   check_bounds(both);
   const LayerCycles total = both.total();
-  WARN(both.layers().size() << " layers, " << total.tiles << " tiles, " << both.blocks() << " decoded blocks; RTL " << total.rtl
-       << " cycles, formulas " << total.formula << "; worst " << both.worst().name << " " << 100 * both.worst().error() << " %");
+  WARN(both.layers().size() << " layers, " << total.tiles << " tiles, " << both.blocks()
+                            << " decoded blocks; RTL " << total.rtl << " cycles, formulas "
+                            << total.formula << "; worst " << both.worst().name << " "
+                            << 100 * both.worst().error() << " %");
 }
 
 TEST_CASE("RTL: 500 random layers", "[.slow]") {
   SideBySide both;
   for (unsigned seed = 0; both.layers().size() < 500; ++seed) {  // some are the CPU's
     const delegate::Graph graph = delegate::testing::random_layer(seed);
-    both.run(graph, static_cast<Numerics>(seed % 3), "seed " + std::to_string(seed), delegate::testing::random_inputs(graph, seed), true);
+    both.run(graph, static_cast<Numerics>(seed % 3), "seed " + std::to_string(seed),
+             delegate::testing::random_inputs(graph, seed), true);
   }
   check_bounds(both);
   const LayerCycles total = both.total();
-  WARN(both.layers().size() << " layers on the NPU, " << total.tiles << " tiles, " << both.blocks() << " decoded blocks; RTL "
-       << total.rtl << " cycles, formulas " << total.formula << "; worst " << both.worst().name << " " << 100 * both.worst().error() << " %");
+  WARN(both.layers().size() << " layers on the NPU, " << total.tiles << " tiles, " << both.blocks()
+                            << " decoded blocks; RTL " << total.rtl << " cycles, formulas "
+                            << total.formula << "; worst " << both.worst().name << " "
+                            << 100 * both.worst().error() << " %");
 }
 
 }  // namespace deputy::npu_test

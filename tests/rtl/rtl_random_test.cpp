@@ -1,5 +1,5 @@
-// The RTL against the naive NPU (tests/npu_core/oracle.h): whole scratchpad and accumulators compared after random
-// instructions, on both shapes that are built.
+// The RTL against the naive NPU (tests/npu_core/oracle.h): whole scratchpad and accumulators
+// compared after random instructions, on both shapes that are built.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -28,12 +28,14 @@ void compare_many(std::uint64_t first_seed, int count, Make&& make) {
     for (int n = 0; n < count; ++n) {
       const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(n);
       Random random(seed);
-      Oracle oracle{random_spm(random, config, n % 10 == 0), std::vector<std::int32_t>(static_cast<std::size_t>(config.mac.accumulators))};
+      Oracle oracle{random_spm(random, config, n % 10 == 0),
+                    std::vector<std::int32_t>(static_cast<std::size_t>(config.mac.accumulators))};
       const Program program = make(random, oracle.spm, config);
       rtl->reset();
       std::ranges::copy(oracle.spm, rtl->spm().begin());
       for (const auto& op : program) {
-        INFO("oc_lanes " << config.mac.oc_lanes << " seed " << seed << ": " << arch::disassemble({.header = {}, .op = op}));
+        INFO("oc_lanes " << config.mac.oc_lanes << " seed " << seed << ": "
+                         << arch::disassemble({.header = {}, .op = op}));
         REQUIRE(arch::check_instruction(op, config) == arch::NpuError::kNone);
         oracle.execute(op);
         rtl->execute(op);
@@ -50,23 +52,28 @@ void compare_many(std::uint64_t first_seed, int count, Make&& make) {
 }  // namespace
 
 TEST_CASE("RTL: random convolutions equal the naive NPU") {
-  compare_many(1000, 60, [](Random& r, auto& spm, const auto&) { return Program{random_conv(r, spm)}; });
+  compare_many(1000, 60,
+               [](Random& r, auto& spm, const auto&) { return Program{random_conv(r, spm)}; });
 }
 
 TEST_CASE("RTL: random depthwise convolutions equal the naive NPU") {
-  compare_many(2000, 60, [](Random& r, auto& spm, const auto&) { return Program{random_depthwise(r, spm)}; });
+  compare_many(2000, 60,
+               [](Random& r, auto& spm, const auto&) { return Program{random_depthwise(r, spm)}; });
 }
 
 TEST_CASE("RTL: random pooling equals the naive NPU") {
-  compare_many(3000, 60, [](Random& r, auto& spm, const auto&) { return Program{random_pool(r, spm)}; });
+  compare_many(3000, 60,
+               [](Random& r, auto& spm, const auto&) { return Program{random_pool(r, spm)}; });
 }
 
 TEST_CASE("RTL: random element-wise instructions equal the naive NPU") {
-  compare_many(4000, 150, [](Random& r, auto& spm, const auto&) { return Program{random_eltwise(r, spm)}; });
+  compare_many(4000, 150,
+               [](Random& r, auto& spm, const auto&) { return Program{random_eltwise(r, spm)}; });
 }
 
 TEST_CASE("RTL: random softmax equals the naive NPU") {
-  compare_many(5000, 60, [](Random& r, auto& spm, const auto&) { return Program{random_softmax(r, spm)}; });
+  compare_many(5000, 60,
+               [](Random& r, auto& spm, const auto&) { return Program{random_softmax(r, spm)}; });
 }
 
 TEST_CASE("RTL: LUT and FILL equal the naive NPU") {
@@ -78,7 +85,8 @@ TEST_CASE("RTL: LUT and FILL equal the naive NPU") {
     lut.ofm_addr = r.chance(30) ? lut.ifm_addr : layout.take(count);
     lut.count = count;
     arch::Fill fill;
-    fill.addr = static_cast<std::uint32_t>(r.range(0, 9000)), fill.count = static_cast<std::uint32_t>(r.range(1, 5000));
+    fill.addr = static_cast<std::uint32_t>(r.range(0, 9000)),
+    fill.count = static_cast<std::uint32_t>(r.range(1, 5000));
     fill.value = r.byte();
     return Program{lut, fill};
   });

@@ -20,7 +20,8 @@ std::exception_ptr g_failure;  // of the program, carried past the SystemC kerne
 
 }  // namespace
 
-Board::Board(sc_core::sc_module_name name, const Options& options, std::function<void(Board&)> program)
+Board::Board(sc_core::sc_module_name name, const Options& options,
+             std::function<void(Board&)> program)
     : sc_module(name),
       clock(options.config.noc.clock_mhz),
       noc("noc", options.config.noc),
@@ -28,9 +29,13 @@ Board::Board(sc_core::sc_module_name name, const Options& options, std::function
       dram("dram", arch::kDramBase, options.config.dram),
       intc("intc"),
       dma("dma", dma_params(options.config.dma, options.functional),
-          [this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kDma), level); }),
+          [this](bool level) {
+            intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kDma), level);
+          }),
       iommu("iommu", options.config.iommu, clock,
-            [this](bool level) { intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kIommu), level); }),
+            [this](bool level) {
+              intc.set_line(static_cast<std::uint32_t>(arch::IrqLine::kIommu), level);
+            }),
       host("host", options.config.host.outstanding),
       port(options.config.host, host, intc, sram, dram, options.functional),
       program_(std::move(program)) {
@@ -46,8 +51,8 @@ Board::Board(sc_core::sc_module_name name, const Options& options, std::function
   translated(arch::IommuInitiator::kDmaRead, dma.reader);
   translated(arch::IommuInitiator::kDmaWrite, dma.writer);
   for (const int priority : options.priorities) {
-    spare.push_back(
-        std::make_unique<sim::BusInitiator>("spare" + std::to_string(spare.size()), options.outstanding));
+    spare.push_back(std::make_unique<sim::BusInitiator>("spare" + std::to_string(spare.size()),
+                                                        options.outstanding));
     add(*spare.back(), priority);
   }
   add(iommu.walker, 1);
@@ -86,10 +91,11 @@ void Board::fill(std::uint64_t address, std::uint64_t bytes, std::uint32_t seed)
   }
 }
 
-void Board::stream(sim::BusInitiator& initiator, std::uint64_t address, std::uint64_t bytes, std::uint32_t chunk,
-                   bool write) {
+void Board::stream(sim::BusInitiator& initiator, std::uint64_t address, std::uint64_t bytes,
+                   std::uint32_t chunk, bool write) {
   for (std::uint64_t i = 0; i < bytes; i += chunk)
-    initiator.issue(address + i, nullptr, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk, bytes - i)), write);
+    initiator.issue(address + i, nullptr,
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk, bytes - i)), write);
   initiator.drain();
 }
 
@@ -118,7 +124,8 @@ void simulate(const Board::Options& options, const std::function<void(Board&)>& 
 Books books(const Board& board) {
   Books out;
   const auto add = [&](const sim::BusInitiator& initiator) {
-    for (const auto& [page, count] : initiator.counted_by_page()) out.initiators += count.read_bytes + count.write_bytes;
+    for (const auto& [page, count] : initiator.counted_by_page())
+      out.initiators += count.read_bytes + count.write_bytes;
   };
   add(board.host);
   add(board.dma.reader);
@@ -126,7 +133,8 @@ Books books(const Board& board) {
   add(board.iommu.walker);
   for (const auto& initiator : board.spare) add(*initiator);
   out.interconnect = board.noc.bytes();
-  for (const soc::Memory* memory : {static_cast<const soc::Memory*>(&board.sram), static_cast<const soc::Memory*>(&board.dram)})
+  for (const soc::Memory* memory :
+       {static_cast<const soc::Memory*>(&board.sram), static_cast<const soc::Memory*>(&board.dram)})
     out.memories += memory->counted().read_bytes + memory->counted().write_bytes;
   return out;
 }

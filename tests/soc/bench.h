@@ -1,5 +1,5 @@
-// A mini board for the SoC's parts: a host thread that runs a lambda, spare initiators, the interconnect, both
-// memories, the interrupt controller, the DMA engine and its IOMMU; no NPU.
+// A mini board for the SoC's parts: a host thread that runs a lambda, spare initiators, the
+// interconnect, both memories, the interrupt controller, the DMA engine and its IOMMU; no NPU.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ class Board : public sc_core::sc_module {
   /// Fills memory with bytes that depend on the address and `seed`.
   void fill(std::uint64_t address, std::uint64_t bytes, std::uint32_t seed);
   /// Runs `bytes` through `initiator` in chunks and waits for the last one.
-  void stream(sim::BusInitiator& initiator, std::uint64_t address, std::uint64_t bytes, std::uint32_t chunk,
-              bool write = false);
+  void stream(sim::BusInitiator& initiator, std::uint64_t address, std::uint64_t bytes,
+              std::uint32_t chunk, bool write = false);
   /// Starts another thread; join() waits for all of them.
   sc_core::sc_process_handle spawn(std::function<void()> body);
   void join();
@@ -68,7 +68,8 @@ class Board : public sc_core::sc_module {
   std::vector<sc_core::sc_process_handle> threads_;
 };
 
-/// Builds a board, runs the program to its end and clears the SystemC kernel. Rethrows what it threw.
+/// Builds a board, runs the program to its end and clears the SystemC kernel. Rethrows what it
+/// threw.
 void simulate(const Board::Options& options, const std::function<void(Board&)>& program);
 
 /// Bytes that an initiator, the interconnect (from it) and a memory counted.

@@ -1,5 +1,6 @@
-// The CPU's cache on a whole board: every mistake of cache maintenance, made on purpose, gives the bytes that hardware
-// would give and a finding that says which buffer, which line, and who wrote it; correct programs give none.
+// The CPU's cache on a whole board: every mistake of cache maintenance, made on purpose, gives the
+// bytes that hardware would give and a finding that says which buffer, which line, and who wrote
+// it; correct programs give none.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -24,13 +25,19 @@ struct Program : Host {
 
   explicit Program(HwPort& p) : Host(p) { enable(kDma, 0); }
 
-  void store(std::uint32_t at, std::uint8_t value, std::uint32_t bytes = kBytes) { std::memset(dram.host + at, value, bytes); }
+  void store(std::uint32_t at, std::uint8_t value, std::uint32_t bytes = kBytes) {
+    std::memset(dram.host + at, value, bytes);
+  }
   void touch(std::uint32_t at, std::uint32_t bytes, bool write) {
     const MemoryTouch touch{dram.address + at, bytes, write};
     port.charge(CpuKernel::kCopy, bytes, std::span(&touch, 1));
   }
-  void clean(std::uint32_t at, std::uint32_t bytes = kBytes) { port.clean(dram.address + at, bytes); }
-  void invalidate(std::uint32_t at, std::uint32_t bytes = kBytes) { port.invalidate(dram.address + at, bytes); }
+  void clean(std::uint32_t at, std::uint32_t bytes = kBytes) {
+    port.clean(dram.address + at, bytes);
+  }
+  void invalidate(std::uint32_t at, std::uint32_t bytes = kBytes) {
+    port.invalidate(dram.address + at, bytes);
+  }
   /// kBytes by the DMA engine, to their end. The descriptor's page is the driver's.
   void dma(std::uint32_t from, std::uint32_t to) {
     arch::QueueEntry job = copy(0x80000, from, to);
@@ -40,7 +47,8 @@ struct Program : Host {
   }
   /// The CPU's view is `value` all over.
   bool sees(std::uint32_t at, std::uint8_t value, std::uint32_t bytes = kBytes) const {
-    return std::all_of(dram.host + at, dram.host + at + bytes, [&](std::uint8_t b) { return b == value; });
+    return std::all_of(dram.host + at, dram.host + at + bytes,
+                       [&](std::uint8_t b) { return b == value; });
   }
   /// The memory's bytes, past the cache.
   std::uint32_t memory(std::uint32_t at) { return port.read32(dram.address + at); }
@@ -64,8 +72,8 @@ soc::RunRecord on_board(const std::function<void(Program&)>& test, const Strings
 
 // false sharing, lost writes, missing cleans, missing invalidates
 std::array<std::uint64_t, 4> counts(const soc::RunRecord& r) {
-  return {r.counters.at("cache.false_sharing"), r.counters.at("cache.lost_writes"), r.counters.at("cache.missing_cleans"),
-          r.counters.at("cache.missing_invalidates")};
+  return {r.counters.at("cache.false_sharing"), r.counters.at("cache.lost_writes"),
+          r.counters.at("cache.missing_cleans"), r.counters.at("cache.missing_invalidates")};
 }
 using Counts = std::array<std::uint64_t, 4>;
 
@@ -111,7 +119,8 @@ TEST_CASE("cache: without a clean the engine reads old bytes") {
     CHECK(p.sees(kFrom, 7));
   });
   CHECK(counts(r) == Counts{0, 0, kLines, 0});
-  check_first(r, {"missing clean", "dma.read reads line 0x80000000", "at 0x80000000 + 0 of 1048576 bytes", "stores that it did not announce"});
+  check_first(r, {"missing clean", "dma.read reads line 0x80000000",
+                  "at 0x80000000 + 0 of 1048576 bytes", "stores that it did not announce"});
   CHECK_THAT(r.cache_findings[1], Catch::Contains("line 0x80000020 at 0x80000000 + 32 of"));
   CHECK(r.cache_findings.size() == 20);
   CHECK(r.imbalances.size() == 21);
@@ -143,7 +152,8 @@ TEST_CASE("cache: without an invalidate the CPU reads old bytes") {
     CHECK(p.memory(kTo) == 0x07070707);  // a word past the cache is the memory's
   });
   CHECK(counts(r) == Counts{0, 0, 0, 1});
-  check_first(r, {"missing invalidate", "host reads line 0x80010020", "+ 65568 of", "written last by dma.write at "});
+  check_first(r, {"missing invalidate", "host reads line 0x80010020", "+ 65568 of",
+                  "written last by dma.write at "});
 }
 
 TEST_CASE("cache: an invalidate before the engine writes does not help") {
@@ -190,7 +200,8 @@ TEST_CASE("cache: the CPU that writes a part of an engine's line loses the rest 
       CHECK(p.memory(kTo + kLine) == 0x07070707);
     });
     CHECK(counts(r) == Counts{1, 0, 0, 0});
-    check_first(r, {"false sharing", "host writes line 0x80010000", "written last by dma.write at "});
+    check_first(r,
+                {"false sharing", "host writes line 0x80010000", "written last by dma.write at "});
   }
 }
 
@@ -247,7 +258,8 @@ TEST_CASE("cache: fresh memory is zero for everybody, whatever its lines were be
 }
 
 TEST_CASE("cache: findings need not be the run's errors") {
-  const auto r = on_board([](Program& p) { p.store(kFrom, 7), p.invalidate(kFrom); }, {}, {.cache_errors = false});
+  const auto r = on_board([](Program& p) { p.store(kFrom, 7), p.invalidate(kFrom); }, {},
+                          {.cache_errors = false});
   CHECK(counts(r) == Counts{0, kLines, 0, 0});
   CHECK(r.cache_findings.size() == 20);
   CHECK(r.imbalances == Strings{});
@@ -285,13 +297,17 @@ TEST_CASE("cache: with time alone the mistakes that are told are found, and byte
 
 TEST_CASE("cache: lines have the configured size") {
   for (const std::uint32_t line : {16u, 64u, 128u}) {
-    const auto r = on_board([&](Program& p) { p.store(kFrom, 7), p.dma(kFrom, kTo); }, {"host.cache_line_bytes=" + std::to_string(line)});
+    const auto r = on_board([&](Program& p) { p.store(kFrom, 7), p.dma(kFrom, kTo); },
+                            {"host.cache_line_bytes=" + std::to_string(line)});
     CHECK(counts(r) == Counts{0, 0, kBytes / line, 0});
   }
-  CHECK_FALSE(soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml", {"host.cache_line_bytes=48"}).ok());
+  CHECK_FALSE(soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml",
+                                   {"host.cache_line_bytes=48"})
+                  .ok());
 }
 
-TEST_CASE("cache: evictions hide a missing clean or undo an engine's write, at moments of the seed") {
+TEST_CASE(
+    "cache: evictions hide a missing clean or undo an engine's write, at moments of the seed") {
   bool hidden = false, undone = false;
   for (int seed = 1; seed <= 6; ++seed) {
     const auto r = on_board(
@@ -325,15 +341,19 @@ TEST_CASE("cache: what the runtime maintains is enough for any order of accesses
             constexpr std::uint32_t kArena = 6 * kBytes;
             std::vector<std::uint8_t> expected(kArena, 0);
             std::mt19937 random(3);
-            const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+            const auto below = [&](std::uint32_t n) {
+              return static_cast<std::uint32_t>(random() % n);
+            };
             const auto bus = [&](std::uint32_t at) { return p.dram.address + at; };
             bool equal = true;
             for (int step = 0; step < 150; ++step) {
-              const std::uint32_t bytes = 1 + below(below(2) ? 100 : 5000), at = below(kArena - bytes);
+              const std::uint32_t bytes = 1 + below(below(2) ? 100 : 5000),
+                                  at = below(kArena - bytes);
               switch (below(3)) {
                 case 0:
                   coherence.before_cpu_write(bus(at), bytes);
-                  for (std::uint32_t i = 0; i < bytes; ++i) expected[at + i] = p.dram.host[at + i] = static_cast<std::uint8_t>(below(3));
+                  for (std::uint32_t i = 0; i < bytes; ++i)
+                    expected[at + i] = p.dram.host[at + i] = static_cast<std::uint8_t>(below(3));
                   if (below(2)) p.touch(at, bytes, true);
                   break;
                 case 1:
@@ -343,7 +363,8 @@ TEST_CASE("cache: what the runtime maintains is enough for any order of accesses
                 default: {
                   const std::uint32_t from = below(kArena - kBytes), to = below(kArena - kBytes);
                   if (std::max(from, to) - std::min(from, to) < kBytes) break;
-                  coherence.before_engine(bus(from), kBytes), coherence.before_engine(bus(to), kBytes);
+                  coherence.before_engine(bus(from), kBytes),
+                      coherence.before_engine(bus(to), kBytes);
                   p.dma(from, to);
                   coherence.after_engine_write(bus(to), kBytes);
                   std::copy_n(expected.begin() + from, kBytes, expected.begin() + to);

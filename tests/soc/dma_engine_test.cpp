@@ -1,8 +1,8 @@
 // The system DMA engine on the board, against copies made by a naive loop.
 #include "dma/dma_engine.h"
 
-#include <catch2/catch.hpp>
 #include <array>
+#include <catch2/catch.hpp>
 #include <cstring>
 
 #include "arch/memory_map.h"
@@ -42,9 +42,11 @@ void start(Board& b, std::vector<arch::DmaDescriptor> chain) {
 
 // Waits for the interrupt, acknowledges it, returns STATUS.
 std::uint32_t finish(Board& b) {
-  CHECK(b.port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kDma), b.port.now_ps() + 1'000'000'000));
+  CHECK(b.port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kDma),
+                        b.port.now_ps() + 1'000'000'000));
   const std::uint32_t status = b.read(kDma + reg::kStatus);
-  CHECK(b.read(kDma + reg::kIrqStatus) == (status & arch::kStatusError ? arch::kIrqFailed : arch::kIrqDone));
+  CHECK(b.read(kDma + reg::kIrqStatus) ==
+        (status & arch::kStatusError ? arch::kIrqFailed : arch::kIrqDone));
   b.write(kDma + reg::kIrqStatus, 3);
   b.write(arch::kIntcBase + arch::intc_reg::kPending, kLine);
   CHECK(b.read(arch::kIntcBase + arch::intc_reg::kRaw) == 0);
@@ -55,13 +57,16 @@ std::uint32_t run(Board& b, const std::vector<arch::DmaDescriptor>& chain) {
   return finish(b);
 }
 
-constexpr std::uint32_t error(arch::DmaError e) { return arch::kStatusError | static_cast<std::uint32_t>(e) << 8; }
+constexpr std::uint32_t error(arch::DmaError e) {
+  return arch::kStatusError | static_cast<std::uint32_t>(e) << 8;
+}
 std::uint64_t fault(Board& b) {
   return b.read(kDma + reg::kErrAddrLo) | std::uint64_t{b.read(kDma + reg::kErrAddrHi)} << 32;
 }
 
 // The memory as the descriptor should leave it: one byte after the other.
-void naive(Board& b, const arch::DmaDescriptor& d, std::vector<std::uint8_t>& image, std::uint64_t image_base) {
+void naive(Board& b, const arch::DmaDescriptor& d, std::vector<std::uint8_t>& image,
+           std::uint64_t image_base) {
   for (std::uint64_t p = 0; p < d.planes; ++p)
     for (std::uint64_t r = 0; r < d.rows; ++r)
       for (std::uint64_t i = 0; i < d.row_bytes; ++i)
@@ -80,14 +85,14 @@ TEST_CASE("strided copies equal a naive loop") {
   };
   const std::vector<arch::DmaDescriptor> cases = {
       linear(kSram, kDram, 1),
-      linear(kSram + 3, kDram + 4093, 5000),                            // unaligned, over 4 KiB boundaries
-      shape(kSram, kDram, {64, 16, 1, 64, 64, 0, 0}),                   // rows that join
-      shape(kSram + 1, kDram + 7, {13, 20, 1, 100, 13, 0, 0}),          // gather
-      shape(kSram, kDram, {13, 20, 1, 13, 100, 0, 0}),                  // scatter
-      shape(kSram, kDram, {8, 5, 7, 32, 8, 1024, 40}),                  // 3-D gather, planes join at the target
-      shape(kSram + 9, kDram + 100, {33, 3, 4, 50, 70, 1000, 3000}),    // 3-D to 3-D
-      shape(kSram, kDram, {16, 1, 9, 0, 0, 4096, 16}),                  // planes without rows
-      shape(kSram, kDram, {100, 6, 1, 0, 100, 0, 0}),                   // the same row again and again
+      linear(kSram + 3, kDram + 4093, 5000),                    // unaligned, over 4 KiB boundaries
+      shape(kSram, kDram, {64, 16, 1, 64, 64, 0, 0}),           // rows that join
+      shape(kSram + 1, kDram + 7, {13, 20, 1, 100, 13, 0, 0}),  // gather
+      shape(kSram, kDram, {13, 20, 1, 13, 100, 0, 0}),          // scatter
+      shape(kSram, kDram, {8, 5, 7, 32, 8, 1024, 40}),  // 3-D gather, planes join at the target
+      shape(kSram + 9, kDram + 100, {33, 3, 4, 50, 70, 1000, 3000}),  // 3-D to 3-D
+      shape(kSram, kDram, {16, 1, 9, 0, 0, 4096, 16}),                // planes without rows
+      shape(kSram, kDram, {100, 6, 1, 0, 100, 0, 0}),  // the same row again and again
       shape(kSram, kDram, {4, 100, 2, 8, 4, 4000, 400}),
   };
   simulate({}, [&](Board& b) {
@@ -104,7 +109,8 @@ TEST_CASE("strided copies equal a naive loop") {
       bytes += cases[i].bytes();
     }
     CHECK(b.dram.counted().write_bytes == bytes);
-    CHECK(b.sram.counted().read_bytes == bytes + cases.size() * 48);  // and 12 words of each descriptor
+    CHECK(b.sram.counted().read_bytes ==
+          bytes + cases.size() * 48);  // and 12 words of each descriptor
     const Books sums = books(b);
     CHECK(sums.initiators == sums.interconnect);
     CHECK(sums.interconnect == sums.memories);
@@ -115,8 +121,8 @@ TEST_CASE("a chain runs in order: a later descriptor reads what an earlier one w
   simulate({}, [](Board& b) {
     b.fill(kSram, 4096, 3);
     const std::vector<std::uint8_t> data(b.at(kSram), b.at(kSram) + 4096);
-    CHECK(run(b, {linear(kSram, kDram, 4096), linear(kDram, kSram + 8192, 4096), linear(kSram + 8192, kDram + 65536, 4096)}) ==
-          arch::kStatusDone);
+    CHECK(run(b, {linear(kSram, kDram, 4096), linear(kDram, kSram + 8192, 4096),
+                  linear(kSram + 8192, kDram + 65536, 4096)}) == arch::kStatusDone);
     CHECK(std::equal(data.begin(), data.end(), b.at(kDram + 65536)));
     CHECK(b.read(kDma + reg::kProgress) == 3);
   });
@@ -167,7 +173,8 @@ TEST_CASE("what outstanding, chunk_bytes and descriptor_cycles change") {
   const double usual = duration(4, 512, 8);
   const double alone = duration(1, 512, 8);
   CHECK(alone > usual * 1.05);
-  // With one in flight every 32 bytes pay at least 4 + 2 + 4 cycles; the usual setting hides the latency.
+  // With one in flight every 32 bytes pay at least 4 + 2 + 4 cycles; the usual setting hides the
+  // latency.
   CHECK(duration(1, 32, 8) > 512 * 10 * 5);
   CHECK(duration(1, 32, 8) > alone * 1.3);
   CHECK(duration(4, 512, 108) == Approx(usual + 100 * 5));
@@ -187,7 +194,8 @@ TEST_CASE("malformed descriptors and bus errors stop the chain") {
     // The chunk that fails is reported, not the start of the transfer.
     CHECK(run(b, {linear(kSram + (1 << 20) - 8192, kDram, 16384)}) == error(arch::DmaError::kBus));
     CHECK(fault(b) == kSram + (1 << 20));
-    CHECK(run(b, {good, linear(kSram, kDram + (64 << 20) - 4096, 8192)}) == error(arch::DmaError::kBus));
+    CHECK(run(b, {good, linear(kSram, kDram + (64 << 20) - 4096, 8192)}) ==
+          error(arch::DmaError::kBus));
     CHECK(fault(b) == kDram + (64 << 20));
     CHECK(b.read(kDma + reg::kProgress) == 1);
     CHECK(run(b, {linear(0x1000, kDram, 64)}) == error(arch::DmaError::kBus));

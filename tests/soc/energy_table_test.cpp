@@ -1,13 +1,13 @@
-// The tables of configs/energy and configs/host: every row says what it rests on, derived rows are what their rule makes of the cited
-// value, SRAM energy follows the sizes. Read here with a YAML parser of its own, not through the loader.
-#include "soc/energy_tables.h"
-
+// The tables of configs/energy and configs/host: every row says what it rests on, derived rows are
+// what their rule makes of the cited value, SRAM energy follows the sizes. Read here with a YAML
+// parser of its own, not through the loader.
 #include <yaml-cpp/yaml.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <set>
 
+#include "soc/energy_tables.h"
 #include "soc/soc_config.h"
 #include "tests/support/source_dir.h"
 
@@ -18,7 +18,8 @@ const std::string kFolder = tests::source_dir() + "/configs/";
 
 std::vector<std::string> tables(const char* folder) {
   std::vector<std::string> out;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder + folder)) out.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder + folder))
+    out.push_back(entry.path().string());
   return out;
 }
 
@@ -35,17 +36,22 @@ void each_row(const YAML::Node& node, const std::string& name, const Use& use) {
   CHECK(kHeaders.count(name.substr(name.rfind('/') + 1)) == 1);
 }
 
-// Stillmaker & Baas, Integration 58 (2017): energy of a gate as a quadratic in the supply voltage, per node; between two nodes linear.
+// Stillmaker & Baas, Integration 58 (2017): energy of a gate as a quadratic in the supply voltage,
+// per node; between two nodes linear.
 double gate(double nm, double v) {
   struct Fit {
     double nm, a, b, c;
   };
-  constexpr Fit kFits[] = {{45, 1.103, -0.362, 0.2767}, {32, 0.9559, -0.7823, 0.471}, {20, 0.373, -0.1582, 0.04104}, {16, 0.2958, -0.1241, 0.03024}};
+  constexpr Fit kFits[] = {{45, 1.103, -0.362, 0.2767},
+                           {32, 0.9559, -0.7823, 0.471},
+                           {20, 0.373, -0.1582, 0.04104},
+                           {16, 0.2958, -0.1241, 0.03024}};
   const auto at = [&](const Fit& f) { return (f.a * v + f.b) * v + f.c; };
   for (std::size_t i = 0; i < 4; ++i) {
     if (kFits[i].nm == nm) return at(kFits[i]);
     if (i > 0 && nm > kFits[i].nm && nm < kFits[i - 1].nm)
-      return at(kFits[i]) + (at(kFits[i - 1]) - at(kFits[i])) * (nm - kFits[i].nm) / (kFits[i - 1].nm - kFits[i].nm);
+      return at(kFits[i]) + (at(kFits[i - 1]) - at(kFits[i])) * (nm - kFits[i].nm) /
+                                (kFits[i - 1].nm - kFits[i].nm);
   }
   FAIL("no fit for " << nm << " nm");
   return 0;
@@ -72,7 +78,8 @@ TEST_CASE("every row of every table names its source, or says that it is an assu
         REQUIRE(row["source"]);
         CHECK(row["source"].as<std::string>().size() > 5);
         // What is called cited does not admit in its text that it is not.
-        if (basis != "assumption") CHECK(row["source"].as<std::string>().find("no source") == std::string::npos);
+        if (basis != "assumption")
+          CHECK(row["source"].as<std::string>().find("no source") == std::string::npos);
         ++rows;
       });
   CHECK(rows > 80);
@@ -104,9 +111,11 @@ TEST_CASE("rows scaled between nodes are the cited value by the published equati
 TEST_CASE("LPDDR4 rows follow from its currents") {
   const YAML::Node table = YAML::LoadFile(kFolder + "energy/lpddr4-3200.yaml");
   // mA on VDD1 1.8 V, VDD2 1.1 V, VDDQ 1.1 V: DRAMSys, JEDEC_8Gb_LPDDR4-3200_16bit.json. 6.4 GB/s.
-  constexpr double v[] = {1.8, 1.1, 1.1}, idd0[] = {3.5, 45, 0.75}, idd2n[] = {2, 27, 0.75}, idd3n[] = {2.25, 30, 0.75},
-                   idd4r[] = {2.25, 275, 0.75}, idd4w[] = {2.25, 210, 0.75}, idd6[] = {0.3, 0.5, 0.1};
-  constexpr double tck = 0.625, trc = 97, tras = 68, trp = 29, io_read = 150 * 1.1, io_write = 55 * 1.1;
+  constexpr double v[] = {1.8, 1.1, 1.1}, idd0[] = {3.5, 45, 0.75}, idd2n[] = {2, 27, 0.75},
+                   idd3n[] = {2.25, 30, 0.75}, idd4r[] = {2.25, 275, 0.75},
+                   idd4w[] = {2.25, 210, 0.75}, idd6[] = {0.3, 0.5, 0.1};
+  constexpr double tck = 0.625, trc = 97, tras = 68, trp = 29, io_read = 150 * 1.1,
+                   io_write = 55 * 1.1;
   double activate = 0, read = io_read, write = io_write, sleep = 0;
   for (int rail = 0; rail < 3; ++rail) {
     activate += v[rail] * (idd0[rail] * trc - idd3n[rail] * tras - idd2n[rail] * trp) * tck;
@@ -121,17 +130,21 @@ TEST_CASE("LPDDR4 rows follow from its currents") {
 }
 
 TEST_CASE("a byte in an SRAM costs what the table says for its size") {
-  const std::vector<soc::SramMacro> horowitz = {{8, 1.25, 1.25, {"source", "a", ""}}, {32, 2.5, 2.5, {"source", "b", ""}}};
+  const std::vector<soc::SramMacro> horowitz = {{8, 1.25, 1.25, {"source", "a", ""}},
+                                                {32, 2.5, 2.5, {"source", "b", ""}}};
   CHECK(soc::sram_energy(horowitz, 8192).read_byte_pj == 1.25);
   CHECK(soc::sram_energy(horowitz, 8192).row.basis == "source");
-  CHECK(soc::sram_energy(horowitz, 16384).read_byte_pj == Approx(1.25 * std::sqrt(2.0)));  // halfway in the logarithm
+  CHECK(soc::sram_energy(horowitz, 16384).read_byte_pj ==
+        Approx(1.25 * std::sqrt(2.0)));  // halfway in the logarithm
   CHECK(soc::sram_energy(horowitz, 16384).row.basis == "derived");
-  CHECK(soc::sram_energy(horowitz, 131072).read_byte_pj == Approx(5));  // four times the largest: twice
+  CHECK(soc::sram_energy(horowitz, 131072).read_byte_pj ==
+        Approx(5));  // four times the largest: twice
   CHECK(soc::sram_energy(horowitz, 2048).read_byte_pj == Approx(0.625));
   // A larger memory never reads cheaper, at any node; and a newer node never costs more.
   std::vector<double> last;
   for (const char* table : {"45nm.yaml", "28nm.yaml", "22nm.yaml", "16nm.yaml"}) {
-    const auto config = base::Config::from_text(std::string("energy: {file: ../energy/") + table + "}\n", "t.yaml");
+    const auto config =
+        base::Config::from_text(std::string("energy: {file: ../energy/") + table + "}\n", "t.yaml");
     auto copy = *config;
     const auto loaded = soc::load_energy_tables(copy, kFolder + "soc");
     REQUIRE(loaded.ok());
@@ -145,14 +158,17 @@ TEST_CASE("a byte in an SRAM costs what the table says for its size") {
     for (std::size_t i = 0; i < last.size(); ++i) CHECK(now[i] <= last[i]);
     last = now;
     const auto soc = board(table);
-    CHECK(soc.energy.npu_spm_read_byte_pj == soc::sram_energy(loaded->macros, static_cast<double>(soc.npu.spm.bytes)).read_byte_pj);
-    CHECK(soc.energy.sram_write_byte_pj == soc::sram_energy(loaded->macros, static_cast<double>(soc.sram.bytes)).write_byte_pj);
+    CHECK(soc.energy.npu_spm_read_byte_pj ==
+          soc::sram_energy(loaded->macros, static_cast<double>(soc.npu.spm.bytes)).read_byte_pj);
+    CHECK(soc.energy.sram_write_byte_pj ==
+          soc::sram_energy(loaded->macros, static_cast<double>(soc.sram.bytes)).write_byte_pj);
   }
 }
 
 TEST_CASE("a row that the board gives is an assumption unless it names its source") {
   const auto load = [](const std::string& energy) {
-    auto config = base::Config::from_text("energy: {file: ../energy/28nm.yaml, " + energy + "}\n", "t.yaml");
+    auto config =
+        base::Config::from_text("energy: {file: ../energy/28nm.yaml, " + energy + "}\n", "t.yaml");
     return soc::parse_soc_config(std::move(*config), kFolder + "soc");
   };
   auto plain = load("npu_mac_pj: 0.5");
@@ -167,13 +183,19 @@ TEST_CASE("a row that the board gives is an assumption unless it names its sourc
         "energy.npu_mac_pj.basis: '' is no basis (use one of source, derived, assumption)");
   CHECK(load("npu_mac_pj: {value: 0.5, basis: source}").error().text() ==
         "energy.npu_mac_pj.source: has no value (say who is cited, or what is assumed)");
-  CHECK(load("npu_mac_pj: {value: 0.5, basis: source, source: x, page: 3}").error().text().find("page") != std::string::npos);
+  CHECK(load("npu_mac_pj: {value: 0.5, basis: source, source: x, page: 3}")
+            .error()
+            .text()
+            .find("page") != std::string::npos);
   CHECK(load("npu_mac_pj: {basis: source, source: x}").error().text() ==
         "energy.npu_mac_pj.value: has no value (give it, or remove the row)");
 }
 
 TEST_CASE("a host preset gives costs and energy, and the board's own keys win") {
-  auto config = base::Config::from_text("host: {file: ../host/cortex-a53.yaml, copy_byte: 0.25}\nenergy: {file: ../energy/28nm.yaml}\n", "t.yaml");
+  auto config = base::Config::from_text(
+      "host: {file: ../host/cortex-a53.yaml, copy_byte: 0.25}\nenergy: {file: "
+      "../energy/28nm.yaml}\n",
+      "t.yaml");
   auto soc = soc::parse_soc_config(std::move(*config), kFolder + "soc");
   if (!soc.ok()) FAIL(soc.error().text());
   CHECK(soc->host.clock_mhz == 1400);

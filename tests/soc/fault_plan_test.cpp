@@ -1,5 +1,5 @@
-// Planned faults on a whole board: each happens where the plan says, shows in the registers as docs/faults.md says,
-// leaves the other engine alone, and a reset recovers what it can.
+// Planned faults on a whole board: each happens where the plan says, shows in the registers as
+// docs/faults.md says, leaves the other engine alone, and a reset recovers what it can.
 #include "sim/fault_plan.h"
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,8 @@ constexpr std::uint32_t kBytes = 4096, kEntries = 4;
 enum { kNpu, kDma };
 constexpr std::uint64_t kQueue[2] = {arch::kNpuQueueBase, arch::kDmaQueueBase};
 // Offsets in the board's first DRAM allocation.
-constexpr std::uint32_t kSource = 0, kTo[2] = {0x10000, 0x20000}, kProgram[2] = {0x30000, 0x31000}, kRing[2] = {0x40000, 0x41000};
+constexpr std::uint32_t kSource = 0, kTo[2] = {0x10000, 0x20000}, kProgram[2] = {0x30000, 0x31000},
+                        kRing[2] = {0x40000, 0x41000};
 
 soc::SocConfig wearable(const std::vector<std::string>& sets = {}) {
   auto config = soc::load_soc_config(tests::source_dir() + "/configs/soc/wearable.yaml", sets);
@@ -35,7 +36,8 @@ soc::SocConfig wearable(const std::vector<std::string>& sets = {}) {
   return *config;
 }
 
-/// One ring per engine; a job copies kBytes from kSource to kTo[engine] and signals timeline `engine`.
+/// One ring per engine; a job copies kBytes from kSource to kTo[engine] and signals timeline
+/// `engine`.
 struct Driver {
   HwPort& port;
   SharedMemory dram;
@@ -44,12 +46,15 @@ struct Driver {
 
   explicit Driver(HwPort& p) : port(p), dram(*p.alloc(MemoryKind::kDram, 1 << 20, 4096)) {
     REQUIRE(dram.address == arch::kDramBase);  // plans below aim at addresses
-    for (std::uint32_t i = 0; i < kBytes; ++i) dram.host[kSource + i] = static_cast<std::uint8_t>(i * 13 + 5);
+    for (std::uint32_t i = 0; i < kBytes; ++i)
+      dram.host[kSource + i] = static_cast<std::uint8_t>(i * 13 + 5);
     port.clean(dram.address, kBytes);
     for (int e : {kNpu, kDma}) enable(e);
   }
   std::uint32_t reg(int e, std::uint32_t offset) { return port.read32(kQueue[e] + offset); }
-  void set(int e, std::uint32_t offset, std::uint32_t value) { port.write32(kQueue[e] + offset, value); }
+  void set(int e, std::uint32_t offset, std::uint32_t value) {
+    port.write32(kQueue[e] + offset, value);
+  }
   void enable(int e) {
     tail[e] = 0;
     set(e, queue::kRing0BaseLo, static_cast<std::uint32_t>(dram.address + kRing[e]));
@@ -92,13 +97,15 @@ struct Driver {
     set(e, queue::kRing0Tail, ++tail[e]);
   }
   std::uint64_t timeline(int e) {
-    return port.read32(arch::kSyncBase + static_cast<std::uint32_t>(e) * arch::kTimelineStride + sync::kTimeline0ValueLo);
+    return port.read32(arch::kSyncBase + static_cast<std::uint32_t>(e) * arch::kTimelineStride +
+                       sync::kTimeline0ValueLo);
   }
   RingState state(int e) { return static_cast<RingState>(reg(e, queue::kRing0Status) & 7); }
   RingCause cause(int e) { return static_cast<RingCause>(reg(e, queue::kRing0Status) >> 8 & 0xFF); }
   void rest(std::uint64_t us) { port.wait_irq(31, port.now_ps() + us * 1'000'000); }
   void wipe(int e) {
-    port.announce({dram.address + kTo[e], kBytes, true});  // whole lines, whatever the engine has written there
+    port.announce({dram.address + kTo[e], kBytes,
+                   true});  // whole lines, whatever the engine has written there
     std::memset(dram.host + kTo[e], 0xEE, kBytes);
     port.clean(dram.address + kTo[e], kBytes);
   }
@@ -117,7 +124,8 @@ struct Driver {
   }
 };
 
-soc::RunRecord on_board(const std::vector<sim::Fault>& faults, const std::function<void(Driver&)>& test,
+soc::RunRecord on_board(const std::vector<sim::Fault>& faults,
+                        const std::function<void(Driver&)>& test,
                         const soc::SocConfig& config = wearable()) {
   for (const auto& f : faults)
     if (const auto ok = sim::check_fault(f, "test"); !ok.ok()) FAIL(ok.error().text());
@@ -213,7 +221,9 @@ void check_seen(Driver& d, const Case& c) {
 
 }  // namespace
 
-TEST_CASE("every fault happens where it is planned, shows in the registers, spares the other engine, and a reset recovers") {
+TEST_CASE(
+    "every fault happens where it is planned, shows in the registers, spares the other engine, and "
+    "a reset recovers") {
   for (const Case& c : kCases) {
     INFO(c.kind << " at " << c.target);
     sim::Fault f = fault(c.kind, c.target);
@@ -277,9 +287,12 @@ TEST_CASE("faults that never come change nothing, and are listed as such") {
   for (const auto& kind : sim::fault_kinds())
     for (const char* target : kind.targets) {
       sim::Fault f = fault(kind.name, target);
-      if (kind.kind == sim::FaultKind::kThrottle) f.at_ns = 1'000'000'000'000;
-      else f.nth = 1'000'000;
-      if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal) f.delay_ns = 1;
+      if (kind.kind == sim::FaultKind::kThrottle)
+        f.at_ns = 1'000'000'000'000;
+      else
+        f.nth = 1'000'000;
+      if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal)
+        f.delay_ns = 1;
       faults.push_back(f);
     }
   const auto armed = on_board(faults, program);
@@ -315,7 +328,8 @@ TEST_CASE("slow, throttled and late are late but right, and PROGRESS moves") {
     CHECK(job.cycles <= clean.npu_jobs[0].cycles);  // clock edges, not time
     CHECK(record.energy_nj.at("npu.ctrl") <= clean.energy_nj.at("npu.ctrl"));
     if (f.kind == "throttle")  // throttled from start to end: an edge every 1000 * 5 ns
-      CHECK(static_cast<double>(job.cycles) == Approx(static_cast<double>(job.end_ps - job.start_ps) / 5e6).margin(1));
+      CHECK(static_cast<double>(job.cycles) ==
+            Approx(static_cast<double>(job.end_ps - job.start_ps) / 5e6).margin(1));
   }
   sim::Fault slow = fault("engine_slow", "dma");
   slow.factor = 50;
@@ -359,100 +373,122 @@ TEST_CASE("lost and late interrupts: the device has it, the host does not") {
   };
   sim::Fault late = fault("late_interrupt", "dma.queue");
   late.delay_ns = 400'000;
-  CHECK(on_board({fault("lost_interrupt", "dma.queue")}, [&](Driver& d) { program(d, true, 1000); }).faults[0].fired == 1);
+  CHECK(on_board({fault("lost_interrupt", "dma.queue")}, [&](Driver& d) { program(d, true, 1000); })
+            .faults[0]
+            .fired == 1);
   CHECK(on_board({late}, [&](Driver& d) { program(d, false, 400); }).faults[0].fired == 1);
 }
 
-TEST_CASE("ECC: one wrong bit is corrected and counted, two are a bus error with its address and an interrupt") {
+TEST_CASE(
+    "ECC: one wrong bit is corrected and counted, two are a bus error with its address and an "
+    "interrupt") {
   const auto config = wearable({std::string("dram.model=") + GENERATE("simple", "full")});
   sim::Fault one = fault("ecc_single", "dram"), two = fault("ecc_double", "dram");
   for (auto* f : {&one, &two}) f->address = arch::kDramBase + kSource, f->bytes = kBytes;
   one.nth = 2, one.delay_ns = 100;
   const auto bank1 = arch::kEccBase + arch::kEccBankStride;
-  auto record = on_board({one}, [&](Driver& d) {
-    d.works(kDma);
-    CHECK(d.port.read32(bank1 + ecc::kBank0Corrected) == 1);
-    CHECK(d.port.read32(bank1 + ecc::kBank0CorrectedAddr) == arch::kDramBase + 512);  // the second chunk
-    CHECK(d.port.read32(bank1 + ecc::kBank0Uncorrected) == 0);
-    CHECK(d.port.read32(arch::kEccBase + ecc::kIrqStatus) == 0x200);
-    d.port.write32(arch::kEccBase + ecc::kClear, 2);
-    CHECK(d.port.read32(bank1 + ecc::kBank0Corrected) == 0);
-  }, config);
+  auto record = on_board(
+      {one},
+      [&](Driver& d) {
+        d.works(kDma);
+        CHECK(d.port.read32(bank1 + ecc::kBank0Corrected) == 1);
+        CHECK(d.port.read32(bank1 + ecc::kBank0CorrectedAddr) ==
+              arch::kDramBase + 512);  // the second chunk
+        CHECK(d.port.read32(bank1 + ecc::kBank0Uncorrected) == 0);
+        CHECK(d.port.read32(arch::kEccBase + ecc::kIrqStatus) == 0x200);
+        d.port.write32(arch::kEccBase + ecc::kClear, 2);
+        CHECK(d.port.read32(bank1 + ecc::kBank0Corrected) == 0);
+      },
+      config);
   CHECK(record.counters.at("ecc.corrected") == 1);
-  record = on_board({two}, [&](Driver& d) {
-    const auto line = static_cast<std::uint32_t>(arch::IrqLine::kEcc);
-    d.port.write32(arch::kIntcBase + arch::intc_reg::kEnableSet, 1u << line);
-    d.port.write32(arch::kEccBase + ecc::kIrqEnable, 3);
-    d.submit(kNpu);
-    CHECK(d.port.wait_irq(line, d.port.now_ps() + 100'000'000));
-    d.rest(20);
-    CHECK(d.cause(kNpu) == RingCause::kEngineFault);
-    CHECK(d.reg(kNpu, queue::kRing0ErrInfo) >> 24 == static_cast<std::uint32_t>(arch::NpuError::kBus));
-    CHECK(d.reg(kNpu, queue::kRing0ErrAddrLo) == arch::kDramBase + kSource);
-    CHECK(d.port.read32(bank1 + ecc::kBank0UncorrectedAddr) == arch::kDramBase + kSource);
-    d.set(kNpu, queue::kRing0Ctrl, 1);  // a retry is enough
-    d.rest(60);
-    CHECK(d.timeline(kNpu) == 1);
-    CHECK(d.copied(kNpu));
-  }, config);
+  record = on_board(
+      {two},
+      [&](Driver& d) {
+        const auto line = static_cast<std::uint32_t>(arch::IrqLine::kEcc);
+        d.port.write32(arch::kIntcBase + arch::intc_reg::kEnableSet, 1u << line);
+        d.port.write32(arch::kEccBase + ecc::kIrqEnable, 3);
+        d.submit(kNpu);
+        CHECK(d.port.wait_irq(line, d.port.now_ps() + 100'000'000));
+        d.rest(20);
+        CHECK(d.cause(kNpu) == RingCause::kEngineFault);
+        CHECK(d.reg(kNpu, queue::kRing0ErrInfo) >> 24 ==
+              static_cast<std::uint32_t>(arch::NpuError::kBus));
+        CHECK(d.reg(kNpu, queue::kRing0ErrAddrLo) == arch::kDramBase + kSource);
+        CHECK(d.port.read32(bank1 + ecc::kBank0UncorrectedAddr) == arch::kDramBase + kSource);
+        d.set(kNpu, queue::kRing0Ctrl, 1);  // a retry is enough
+        d.rest(60);
+        CHECK(d.timeline(kNpu) == 1);
+        CHECK(d.copied(kNpu));
+      },
+      config);
   CHECK(record.counters.at("ecc.uncorrected") == 1);
 }
 
-TEST_CASE("what a reset engine had on the bus writes nothing afterwards, whenever the reset comes") {
-  on_board({}, [](Driver& d) {
-    int before_the_end = 0;
-    for (std::uint64_t ns = 0; ns < 20'000; ns += 173)
-      for (const int e : {kNpu, kDma}) {
-        d.submit(1 - e);  // competes for the memory
-        d.submit(e);
-        d.port.wait_irq(31, d.port.now_ps() + ns * 1000);
-        before_the_end += d.state(e) == RingState::kRunning;
-        d.set(e, queue::kReset, 1);
-        std::memset(d.dram.host + kTo[e], 0x5A, kBytes);  // the memory is somebody else's now
-        d.rest(60);
-        d.next[1 - e] = d.timeline(1 - e) + 1;
-        d.next[e] = d.timeline(e) + 1;
-        for (std::uint32_t i = 0; i < kBytes; ++i)
-          if (d.dram.host[kTo[e] + i] != 0x5A) FAIL("engine " << e << " wrote byte " << i << " after a reset at " << ns << " ns");
-        d.enable(e);
-      }
-    CHECK(before_the_end > 20);
-    d.works(kNpu);
-    d.works(kDma);
-    // Coherent: a clean would take time, in which a late write could hide.
-  }, wearable({"host.coherent=true"}));
+TEST_CASE(
+    "what a reset engine had on the bus writes nothing afterwards, whenever the reset comes") {
+  on_board(
+      {},
+      [](Driver& d) {
+        int before_the_end = 0;
+        for (std::uint64_t ns = 0; ns < 20'000; ns += 173)
+          for (const int e : {kNpu, kDma}) {
+            d.submit(1 - e);  // competes for the memory
+            d.submit(e);
+            d.port.wait_irq(31, d.port.now_ps() + ns * 1000);
+            before_the_end += d.state(e) == RingState::kRunning;
+            d.set(e, queue::kReset, 1);
+            std::memset(d.dram.host + kTo[e], 0x5A, kBytes);  // the memory is somebody else's now
+            d.rest(60);
+            d.next[1 - e] = d.timeline(1 - e) + 1;
+            d.next[e] = d.timeline(e) + 1;
+            for (std::uint32_t i = 0; i < kBytes; ++i)
+              if (d.dram.host[kTo[e] + i] != 0x5A)
+                FAIL("engine " << e << " wrote byte " << i << " after a reset at " << ns << " ns");
+            d.enable(e);
+          }
+        CHECK(before_the_end > 20);
+        d.works(kNpu);
+        d.works(kDma);
+        // Coherent: a clean would take time, in which a late write could hide.
+      },
+      wearable({"host.coherent=true"}));
 }
 
 TEST_CASE("PROGRESS never stands still longer than the bound while an engine works") {
   const auto config = wearable({std::string("dram.model=") + GENERATE("simple", "full")});
   const std::uint64_t chunk = *soc::longest_chunk_ps(config);
-  const std::uint64_t bound[2] = {arch::npu_progress_gap_ps(config.npu, 0, chunk, 1),
-                                  arch::dma_progress_gap_ps(config.dma.clock_mhz, config.dma.descriptor_cycles, chunk)};
-  on_board({}, [&](Driver& d) {
-    std::uint64_t longest[2] = {};
-    for (int round = 0; round < 4; ++round) {
-      std::uint32_t last[2];
-      std::uint64_t changed[2];
-      for (int e : {kNpu, kDma}) {
-        d.submit(e);
-        last[e] = d.reg(e, queue::kProgress), changed[e] = d.port.now_ps();
-      }
-      const std::uint64_t deadline = d.port.now_ps() + 1'000'000'000;
-      while ((d.timeline(kNpu) < d.next[kNpu] || d.timeline(kDma) < d.next[kDma]) && d.port.now_ps() < deadline)
-        for (int e : {kNpu, kDma}) {
-          if (d.timeline(e) >= d.next[e]) continue;
-          const std::uint32_t now = d.reg(e, queue::kProgress);
-          if (now == last[e]) continue;
-          longest[e] = std::max(longest[e], d.port.now_ps() - changed[e]);
-          last[e] = now, changed[e] = d.port.now_ps();
+  const std::uint64_t bound[2] = {
+      arch::npu_progress_gap_ps(config.npu, 0, chunk, 1),
+      arch::dma_progress_gap_ps(config.dma.clock_mhz, config.dma.descriptor_cycles, chunk)};
+  on_board(
+      {},
+      [&](Driver& d) {
+        std::uint64_t longest[2] = {};
+        for (int round = 0; round < 4; ++round) {
+          std::uint32_t last[2];
+          std::uint64_t changed[2];
+          for (int e : {kNpu, kDma}) {
+            d.submit(e);
+            last[e] = d.reg(e, queue::kProgress), changed[e] = d.port.now_ps();
+          }
+          const std::uint64_t deadline = d.port.now_ps() + 1'000'000'000;
+          while ((d.timeline(kNpu) < d.next[kNpu] || d.timeline(kDma) < d.next[kDma]) &&
+                 d.port.now_ps() < deadline)
+            for (int e : {kNpu, kDma}) {
+              if (d.timeline(e) >= d.next[e]) continue;
+              const std::uint32_t now = d.reg(e, queue::kProgress);
+              if (now == last[e]) continue;
+              longest[e] = std::max(longest[e], d.port.now_ps() - changed[e]);
+              last[e] = now, changed[e] = d.port.now_ps();
+            }
+          for (int e : {kNpu, kDma}) CHECK(d.timeline(e) == d.next[e]++);
         }
-      for (int e : {kNpu, kDma}) CHECK(d.timeline(e) == d.next[e]++);
-    }
-    for (int e : {kNpu, kDma}) {
-      CHECK(longest[e] > 0);
-      CHECK(longest[e] < bound[e]);
-    }
-  }, config);
+        for (int e : {kNpu, kDma}) {
+          CHECK(longest[e] > 0);
+          CHECK(longest[e] < bound[e]);
+        }
+      },
+      config);
 }
 
 TEST_CASE("a plan is read from YAML; what makes no sense is refused with its place") {
@@ -461,7 +497,8 @@ TEST_CASE("a plan is read from YAML; what makes no sense is refused with its pla
     REQUIRE(config.ok());
     return sim::parse_fault_plan(std::move(*config));
   };
-  const auto plan = parse("faults:\n  - kind: ecc_single\n    target: dram\n    nth: 3\n    delay_ns: 50\n");
+  const auto plan =
+      parse("faults:\n  - kind: ecc_single\n    target: dram\n    nth: 3\n    delay_ns: 50\n");
   REQUIRE(plan.ok());
   REQUIRE(plan->faults.size() == 1);
   CHECK(plan->faults[0].nth == 3);

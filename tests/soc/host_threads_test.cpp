@@ -1,5 +1,5 @@
-// Host threads and the core that they share: 200 MHz (5 ns), a switch 600 cycles, an interrupt 30 + 600 cycles.
-// Cycles are worked out by hand in each test.
+// Host threads and the core that they share: 200 MHz (5 ns), a switch 600 cycles, an interrupt 30 +
+// 600 cycles. Cycles are worked out by hand in each test.
 #include "soc/host_threads.h"
 
 #include <catch2/catch.hpp>
@@ -85,8 +85,9 @@ TEST_CASE("host threads: who has the core longer than a slice makes way for whoe
       sc_core::wait(10'000 * sc_core::sc_time(5, sc_core::SC_NS));
       b.intc.set_line(0, true);
     });
-    // The waiter asked for the core at cycle 17, gets it at 2000 (the first slice counts from the start of the first
-    // thread), and waits at 2600; we are back at 3200 and work until the interrupt at 10000 + 17.
+    // The waiter asked for the core at cycle 17, gets it at 2000 (the first slice counts from the
+    // start of the first thread), and waits at 2600; we are back at 3200 and work until the
+    // interrupt at 10000 + 17.
     compute(b, 20'000);
     CHECK(woken == 10'017 + 630);
     CHECK(cycle(b) == 17 + 20'000 + 600 + 600 + 630 + 600);
@@ -131,7 +132,8 @@ TEST_CASE("host threads: waiting does not occupy the core") {
   });
 }
 
-TEST_CASE("host threads: one interrupt wakes all who wait for its line, the first acknowledges it") {
+TEST_CASE(
+    "host threads: one interrupt wakes all who wait for its line, the first acknowledges it") {
   simulate({}, [](Board& b) {
     b.port.write32(kIntc + arch::intc_reg::kEnable, 1);
     int served = 0;
@@ -215,7 +217,7 @@ TEST_CASE("host threads: random work adds up, whoever does it") {
       for (const auto& list : work) threads.push_back(b.port.start_thread([&] { run(list); }));
       run(work[0]);
       for (const std::uint32_t item : work[0])
-        item & 0x8000'0000 ? bytes += item & 0x7FFF'FFFF : compute_cycles += item;
+        item& 0x8000'0000 ? bytes += item& 0x7FFF'FFFF : compute_cycles += item;
       for (const ThreadId t : threads) b.port.join(t);
       CHECK(b.port.busy_ps() == b.port.now_ps());  // nobody ever waits for anything but the core
       const std::uint64_t switching = sim::to_ps(b.port.threads().switching());
@@ -239,7 +241,8 @@ TEST_CASE("host threads: a run with threads is the same again") {
         threads.push_back(port.start_thread([&, i] {
           for (int j = 0; j < 20; ++j) {
             const MemoryTouch touch{kSram + 4096u * static_cast<unsigned>(i), 5000, true};
-            port.charge(CpuKernel::kElementwise, 1000u * static_cast<unsigned>(i), std::span(&touch, 1));
+            port.charge(CpuKernel::kElementwise, 1000u * static_cast<unsigned>(i),
+                        std::span(&touch, 1));
             port.lock();
             log += std::to_string(i) + "@" + std::to_string(port.now_ps()) + " ";
             port.unlock();
@@ -282,7 +285,8 @@ TEST_CASE("host threads: one that is not joined is the run's error") {
       });
       REQUIRE_FALSE(record.ok());
       CHECK(record.error().kind == base::ErrorKind::kHardwareFault);
-      CHECK_THAT(record.error().text(), Catch::Contains("host thread 1 was started and not joined"));
+      CHECK_THAT(record.error().text(),
+                 Catch::Contains("host thread 1 was started and not joined"));
       CHECK((record.error().text().find("has not ended") != std::string::npos) == runs);
     }
     CHECK(alive == 0);
@@ -305,7 +309,8 @@ TEST_CASE("host threads: when every one waits for ever, the run says who for wha
     });
     REQUIRE_FALSE(record.ok());
     const std::string text = record.error().text();
-    CHECK_THAT(text, Catch::Contains("nothing is left to happen, but the host program has not returned"));
+    CHECK_THAT(text,
+               Catch::Contains("nothing is left to happen, but the host program has not returned"));
     CHECK_THAT(text, Catch::Contains("thread 0 waits for the lock, which has thread 2"));
     CHECK_THAT(text, Catch::Contains("thread 1 waits for interrupt lines, mask 32"));
     CHECK_THAT(text, Catch::Contains("thread 2 waits for the end of thread 1"));

@@ -1,5 +1,6 @@
-// The interconnect by hand. Defaults: 200 MHz (5 ns), 8 bytes a cycle, 4 cycles of latency; SRAM 8 bytes a cycle
-// after 2 cycles. So 64 bytes take 4 + 2 + 8 cycles, and the channel is free again 8 cycles after the grant.
+// The interconnect by hand. Defaults: 200 MHz (5 ns), 8 bytes a cycle, 4 cycles of latency; SRAM 8
+// bytes a cycle after 2 cycles. So 64 bytes take 4 + 2 + 8 cycles, and the channel is free again 8
+// cycles after the grant.
 #include "soc/interconnect.h"
 
 #include <fmt/format.h>
@@ -32,7 +33,8 @@ TEST_CASE("latency of one transfer") {
     b.stream(b.host, kSram, 3, 64, true);  // less than a beat is a beat
     CHECK(b.cycles_since(start) == Approx(4 + 2 + 1));
     start = b.now_ns();
-    b.stream(b.host, kDram, 32, 32);  // closed bank: tRCD 29 + RL 28 at 0.625 ns, then 4 beats of the switch
+    b.stream(b.host, kDram, 32,
+             32);  // closed bank: tRCD 29 + RL 28 at 0.625 ns, then 4 beats of the switch
     CHECK(b.now_ns() - start == Approx(20 + 57 * 0.625 + 20));
     check_books(b, 64 + 3 + 32);
   });
@@ -73,8 +75,9 @@ TEST_CASE("latency and window bound an initiator that does not look ahead") {
   };
   CHECK(cycles(1, 4) == Approx(100 * 14));
   CHECK(cycles(1, 20) == Approx(100 * 30));
-  CHECK(cycles(2, 4) == Approx(6 + 800));        // two chunks of 8 cycles hide a latency of 14
-  CHECK(cycles(2, 20) == Approx(50 * 30 + 8));   // but not one of 30: two every 30, the second 8 after the first
+  CHECK(cycles(2, 4) == Approx(6 + 800));  // two chunks of 8 cycles hide a latency of 14
+  CHECK(cycles(2, 20) ==
+        Approx(50 * 30 + 8));  // but not one of 30: two every 30, the second 8 after the first
   CHECK(cycles(4, 4) == Approx(6 + 800));
 }
 
@@ -98,7 +101,8 @@ TEST_CASE("two initiators share the channel's rate, and lose nothing") {
       CHECK(traffic.at("spare0").at("sram").read_bytes == 6400);
       CHECK(traffic.at("spare1").at("sram").write_bytes == 6400);
       CHECK(traffic.at("spare0").at("sram").transactions == 100);
-      // Fair arbitration: both end together. Priority: the first is held up by at most the chunk in service.
+      // Fair arbitration: both end together. Priority: the first is held up by at most the chunk in
+      // service.
       if (arbitration == std::string("priority")) {
         CHECK(std::min(done[0], done[1]) <= 6 + 800 + 8 * 4);
       } else {
@@ -122,7 +126,8 @@ TEST_CASE("SRAM and DRAM are separate channels") {
 
 namespace {
 
-// spare1 holds the channel; the others arrive meanwhile in the order given. Returns who was served when.
+// spare1 holds the channel; the others arrive meanwhile in the order given. Returns who was served
+// when.
 std::string served(const char* arbitration, std::vector<std::size_t> arrivals) {
   std::string order;
   Board::Options o;
@@ -171,14 +176,16 @@ TEST_CASE("a waiter killed just after its grant leaves the channel to the others
   });
 }
 
-TEST_CASE("holes, the ends of the memories and bad register accesses are bus errors and move nothing") {
+TEST_CASE(
+    "holes, the ends of the memories and bad register accesses are bus errors and move nothing") {
   Board::Options o;
   o.config.sram.bytes = 65536 + 32;
   o.config.dram.bytes = 1 << 20;
   simulate(o, [](Board& b) {
     std::uint8_t data[64] = {};
     const auto fails = [&](std::uint64_t address, std::uint32_t bytes) {
-      return !b.host.issue(address, data, bytes, false) && !b.host.issue(address, data, bytes, true);
+      return !b.host.issue(address, data, bytes, false) &&
+             !b.host.issue(address, data, bytes, true);
     };
     CHECK(fails(0, 4));
     CHECK(fails(kSram - 64, 64));

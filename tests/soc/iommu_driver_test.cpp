@@ -1,4 +1,5 @@
-// The IOMMU's driver over the TLM port: what it maps, engines reach; what it takes away, they do not.
+// The IOMMU's driver over the TLM port: what it maps, engines reach; what it takes away, they do
+// not.
 #include "host_runtime/hal/iommu_driver.h"
 
 #include <catch2/catch.hpp>
@@ -25,13 +26,15 @@ TEST_CASE("a context opened by the driver reaches what it maps, until it is unma
     DEPUTY_TRY(iommu.open(5));
     const std::uint64_t base = h.dram.address;
     DEPUTY_TRY(iommu.map(5, base, base, 8 * kPage, false));
-    DEPUTY_TRY(iommu.map(5, base + 0x10000, base + 0x30000, 2 * kPage, true));  // elsewhere, not the identity
+    DEPUTY_TRY(iommu.map(5, base + 0x10000, base + 0x30000, 2 * kPage,
+                         true));  // elsewhere, not the identity
     DEPUTY_TRY(iommu.map(5, base + 0x80000, base + 0x80000, 2 * kPage, false));
     std::uint64_t value = 0;
     const auto copy = [&](int engine, std::uint8_t byte) {
       std::memset(h.dram.host, byte, kBytes);
       port.clean(base, kBytes);
-      arch::QueueEntry job = engine == Host::kDma ? h.copy(0x80000, 0, 0x10000) : h.npu_copy(0x81000, 0, 0x10000);
+      arch::QueueEntry job =
+          engine == Host::kDma ? h.copy(0x80000, 0, 0x10000) : h.npu_copy(0x81000, 0, 0x10000);
       job.signal[0] = point(0, ++value), job.fail_fast = 1;
       h.submit(engine, 0, job);
       const bool came = h.wait(0, value);

@@ -1,5 +1,5 @@
-// A whole board from a SoC file: the same run twice, two boards one after the other, timing only, programs that
-// fail or wait for ever.
+// A whole board from a SoC file: the same run twice, two boards one after the other, timing only,
+// programs that fail or wait for ever.
 #include "soc/platform.h"
 
 #include <fmt/format.h>
@@ -27,9 +27,10 @@ soc::SocConfig wearable() {
 
 // Every field of a record but the wall time, as text.
 std::string text(const RunRecord& r) {
-  std::string out = fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", r.end_ps, r.kernel_events, r.host_cycles, r.npu_clock_khz,
-                                r.host_clock_khz, r.interrupts, r.register_reads, r.register_writes, r.dram.hits,
-                                r.dram.misses, r.dram.conflicts);
+  std::string out =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", r.end_ps, r.kernel_events, r.host_cycles,
+                  r.npu_clock_khz, r.host_clock_khz, r.interrupts, r.register_reads,
+                  r.register_writes, r.dram.hits, r.dram.misses, r.dram.conflicts);
   const auto traffic = [&](const std::string& who, const soc::TrafficCount& t) {
     out += fmt::format("{} {} {} {}\n", who, t.read_bytes, t.write_bytes, t.transactions);
   };
@@ -41,13 +42,15 @@ std::string text(const RunRecord& r) {
   for (const auto& [name, n] : r.counters) out += fmt::format("{} {}\n", name, n);
   for (const auto& line : r.imbalances) out += line + "\n";
   for (const auto& j : r.npu_jobs) {
-    out += fmt::format("job {} {} {} {} {} {} {} {} {} {} {} {}\n", j.start_ps, j.end_ps, j.cycles, j.instructions,
-                       j.command_bytes, j.mac_active_cycles, j.load_active_cycles, j.store_active_cycles, j.hazards,
-                       j.hazard_tag, j.error, j.aborted);
+    out += fmt::format("job {} {} {} {} {} {} {} {} {} {} {} {}\n", j.start_ps, j.end_ps, j.cycles,
+                       j.instructions, j.command_bytes, j.mac_active_cycles, j.load_active_cycles,
+                       j.store_active_cycles, j.hazards, j.hazard_tag, j.error, j.aborted);
     for (const auto& o : j.ops)
-      out += fmt::format("op {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", o.stream_bytes, o.decoded_bytes, o.tag, o.first_start_ps, o.last_end_ps,
-                         o.instructions, o.macs, o.compute_cycles, o.mac_cycles, o.vec_cycles, o.spm_cycles, o.spm_bytes,
-                         o.load_cycles, o.store_cycles, o.load_bytes, o.store_bytes, o.weight_bytes, o.vec_results);
+      out += fmt::format("op {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n",
+                         o.stream_bytes, o.decoded_bytes, o.tag, o.first_start_ps, o.last_end_ps,
+                         o.instructions, o.macs, o.compute_cycles, o.mac_cycles, o.vec_cycles,
+                         o.spm_cycles, o.spm_bytes, o.load_cycles, o.store_cycles, o.load_bytes,
+                         o.store_bytes, o.weight_bytes, o.vec_results);
   }
   return out;
 }
@@ -71,11 +74,13 @@ void await(HwPort& port, arch::IrqLine line, std::uint64_t device_irq_status) {
   port.write32(arch::kIntcBase + arch::intc_reg::kPending, 1u << n);
 }
 
-// DRAM to DRAM by the NPU's scratchpad, then to SRAM by the DMA engine, then CPU work on it. `result` gets the bytes.
+// DRAM to DRAM by the NPU's scratchpad, then to SRAM by the DMA engine, then CPU work on it.
+// `result` gets the bytes.
 base::Status work(HwPort& port, std::vector<std::uint8_t>& result) {
   DEPUTY_ASSIGN(const auto dram, port.alloc(MemoryKind::kDram, 65536, 64));
   DEPUTY_ASSIGN(const auto sram, port.alloc(MemoryKind::kSram, kBytes, 64));
-  for (std::uint32_t i = 0; i < kBytes; ++i) dram.host[i] = static_cast<std::uint8_t>(i * 31 + (i >> 8));
+  for (std::uint32_t i = 0; i < kBytes; ++i)
+    dram.host[i] = static_cast<std::uint8_t>(i * 31 + (i >> 8));
   port.write32(arch::kIntcBase + arch::intc_reg::kEnable, 3);
 
   std::vector<std::uint32_t> stream;
@@ -159,10 +164,13 @@ TEST_CASE("energy is each count times its row") {
   const RunRecord r = run({}).record;
   const auto e = wearable().energy;
   const double s = static_cast<double>(r.end_ps) * 1e-12;
-  CHECK(r.energy_nj.at("noc") == Approx(static_cast<double>(r.counters.at("noc.bytes")) * e.noc_byte_pj / 1000));
-  CHECK(r.energy_nj.at("sram") == Approx(kBytes * (e.sram_read_byte_pj + e.sram_write_byte_pj) / 1000));
+  CHECK(r.energy_nj.at("noc") ==
+        Approx(static_cast<double>(r.counters.at("noc.bytes")) * e.noc_byte_pj / 1000));
+  CHECK(r.energy_nj.at("sram") ==
+        Approx(kBytes * (e.sram_read_byte_pj + e.sram_write_byte_pj) / 1000));
   CHECK(r.energy_nj.at("dram.static") == Approx(e.dram_static_mw * s * 1e6));
-  CHECK(r.energy_nj.at("host") == Approx(static_cast<double>(r.host_cycles) * e.host_cycle_pj / 1000));
+  CHECK(r.energy_nj.at("host") ==
+        Approx(static_cast<double>(r.host_cycles) * e.host_cycle_pj / 1000));
 }
 
 TEST_CASE("a program's error is the run's error") {

@@ -30,8 +30,11 @@ struct Host {
   static constexpr std::uint64_t kBase[2] = {arch::kNpuQueueBase, arch::kDmaQueueBase};
   enum { kNpu, kDma };
 
-  explicit Host(HwPort& p) : port(p), dram(*p.alloc(MemoryKind::kDram, 1 << 20, 4096)),
-        rings(*p.alloc(MemoryKind::kDram, 2 * arch::kRings * kEntries * arch::kQueueEntryBytes, 256)) {}
+  explicit Host(HwPort& p)
+      : port(p),
+        dram(*p.alloc(MemoryKind::kDram, 1 << 20, 4096)),
+        rings(*p.alloc(MemoryKind::kDram, 2 * arch::kRings * kEntries * arch::kQueueEntryBytes,
+                       256)) {}
 
   std::uint32_t reg(int engine, std::uint32_t ring0_register, std::uint32_t ring) {
     return port.read32(kBase[engine] + ring0_register + ring * arch::kRingStride);
@@ -40,10 +43,13 @@ struct Host {
     port.write32(kBase[engine] + ring0_register + ring * arch::kRingStride, value);
   }
   std::uint64_t ring_offset(int engine, std::uint32_t ring) const {
-    return (static_cast<std::uint64_t>(engine) * arch::kRings + ring) * kEntries * arch::kQueueEntryBytes;
+    return (static_cast<std::uint64_t>(engine) * arch::kRings + ring) * kEntries *
+           arch::kQueueEntryBytes;
   }
-  void enable(int engine, std::uint32_t ring, std::uint32_t priority = 0, std::uint32_t context = 0) {
-    set(engine, queue::kRing0BaseLo, ring, static_cast<std::uint32_t>(rings.address + ring_offset(engine, ring)));
+  void enable(int engine, std::uint32_t ring, std::uint32_t priority = 0,
+              std::uint32_t context = 0) {
+    set(engine, queue::kRing0BaseLo, ring,
+        static_cast<std::uint32_t>(rings.address + ring_offset(engine, ring)));
     set(engine, queue::kRing0Entries, ring, kEntries);
     set(engine, queue::kRing0Config, ring, 1 | priority << 4 | context << 8);
   }
@@ -51,11 +57,14 @@ struct Host {
     std::vector<std::uint32_t> words;
     arch::pack(entry, words);
     REQUIRE(words.size() * 4 <= arch::kQueueEntryBytes);
-    const std::uint64_t at = ring_offset(engine, ring) + tail[engine][ring]++ % kEntries * arch::kQueueEntryBytes;
+    const std::uint64_t at =
+        ring_offset(engine, ring) + tail[engine][ring]++ % kEntries * arch::kQueueEntryBytes;
     std::memcpy(rings.host + at, words.data(), words.size() * 4);
     port.clean(rings.address + at, arch::kQueueEntryBytes);
   }
-  void ring_doorbell(int engine, std::uint32_t ring) { set(engine, queue::kRing0Tail, ring, tail[engine][ring]); }
+  void ring_doorbell(int engine, std::uint32_t ring) {
+    set(engine, queue::kRing0Tail, ring, tail[engine][ring]);
+  }
   void submit(int engine, std::uint32_t ring, const arch::QueueEntry& entry) {
     write_entry(engine, ring, entry);
     ring_doorbell(engine, ring);
@@ -74,7 +83,8 @@ struct Host {
     return e;
   }
   // An NPU job that copies kBytes of region 0 from `from` to `to` by way of the scratchpad.
-  arch::QueueEntry npu_copy(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint32_t region_bytes = 1 << 20) {
+  arch::QueueEntry npu_copy(std::uint32_t at, std::uint32_t from, std::uint32_t to,
+                            std::uint32_t region_bytes = 1 << 20) {
     const auto transfer = [](auto t, std::uint32_t offset, std::uint32_t wait) {
       t.mem_offset = offset, t.row_bytes = kBytes;
       arch::Instruction i;
@@ -90,7 +100,8 @@ struct Host {
     std::memcpy(dram.host + at, words.data(), words.size() * 4);
     port.clean(dram.address + at, words.size() * 4);
     arch::QueueEntry e;
-    e.kind = 1, e.address = dram.address + at, e.bytes = static_cast<std::uint32_t>(words.size() * 4);
+    e.kind = 1, e.address = dram.address + at,
+    e.bytes = static_cast<std::uint32_t>(words.size() * 4);
     e.region_base[0] = dram.address, e.region_bytes[0] = region_bytes;
     return e;
   }
@@ -101,7 +112,8 @@ struct Host {
     return low | std::uint64_t{port.read32(base + sync::kTimeline0ValueHi)} << 32;
   }
   SyncFailure failure(std::uint32_t t) {
-    return static_cast<SyncFailure>(port.read32(arch::kSyncBase + t * arch::kTimelineStride + sync::kTimeline0Fail));
+    return static_cast<SyncFailure>(
+        port.read32(arch::kSyncBase + t * arch::kTimelineStride + sync::kTimeline0Fail));
   }
   void signal(std::uint32_t t, std::uint64_t v) {
     const std::uint64_t base = arch::kSyncBase + t * arch::kTimelineStride;
@@ -131,6 +143,8 @@ struct Host {
   }
 };
 
-inline arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value) { return {1, timeline, value}; }
+inline arch::TimelinePoint point(std::uint8_t timeline, std::uint64_t value) {
+  return {1, timeline, value};
+}
 
 }  // namespace deputy::soc_test

@@ -1,5 +1,5 @@
-// Rings, timelines and the queue managers on a whole board: engines wait for each other without the host,
-// failures spread to every waiter and stay, a halted ring leaves the others alone.
+// Rings, timelines and the queue managers on a whole board: engines wait for each other without the
+// host, failures spread to every waiter and stay, a halted ring leaves the others alone.
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -26,7 +26,8 @@ void on_board(const std::function<void(Host&)>& test) {
 
 TEST_CASE("a chain DMA, NPU, DMA runs without the host, submitted last link first") {
   on_board([](Host& h) {
-    for (std::uint32_t i = 0; i < kBytes; ++i) h.dram.host[i] = static_cast<std::uint8_t>(i * 7 + 3);
+    for (std::uint32_t i = 0; i < kBytes; ++i)
+      h.dram.host[i] = static_cast<std::uint8_t>(i * 7 + 3);
     h.port.clean(h.dram.address, kBytes);
     h.enable(Host::kNpu, 0), h.enable(Host::kDma, 1);
     h.enable(Host::kDma, 2);
@@ -54,7 +55,9 @@ TEST_CASE("a chain DMA, NPU, DMA runs without the host, submitted last link firs
   });
 }
 
-TEST_CASE("a faulting job halts its ring alone; skipping it fails its timeline and all that wait for it") {
+TEST_CASE(
+    "a faulting job halts its ring alone; skipping it fails its timeline and all that wait for "
+    "it") {
   on_board([](Host& h) {
     h.enable(Host::kNpu, 0), h.enable(Host::kNpu, 1), h.enable(Host::kDma, 0);
     arch::QueueEntry bad = h.npu_copy(0x80000, 0, 0x20000, kBytes);  // stores beyond its region
@@ -102,7 +105,7 @@ TEST_CASE("a retry runs the head entry again and succeeds once its cause is gone
     h.set(Host::kNpu, queue::kRing0Ctrl, 3, 1);
     h.rest(50);
     CHECK(h.state(Host::kNpu, 3) == RingState::kHalted);  // the same fault again
-    h.npu_copy(0x80000, 0, 0x800);                        // a stream that stays inside the region, at the same place
+    h.npu_copy(0x80000, 0, 0x800);  // a stream that stays inside the region, at the same place
     h.set(Host::kNpu, queue::kRing0Ctrl, 3, 1);
     h.rest(50);
     CHECK(h.cause(Host::kNpu, 3) == RingCause::kEngineFault);  // 0x800 + 4096 is still beyond 4096
@@ -116,7 +119,8 @@ TEST_CASE("a retry runs the head entry again and succeeds once its cause is gone
 TEST_CASE("priorities order the ready jobs of an engine; equal ones take turns") {
   on_board([](Host& h) {
     h.enable(Host::kDma, 0, 0), h.enable(Host::kDma, 1, 2), h.enable(Host::kDma, 2, 0);
-    // All wait for timeline 0, so that all are ready at once; each entry signals the next value of its ring.
+    // All wait for timeline 0, so that all are ready at once; each entry signals the next value of
+    // its ring.
     for (std::uint32_t ring : {0u, 1u, 2u})
       for (std::uint64_t i = 1; i <= 3; ++i) {
         arch::QueueEntry e = h.copy(0x80000, 0, 0x10000);

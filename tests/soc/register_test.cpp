@@ -1,9 +1,9 @@
-// The register tables of the interrupt controller, the DMA engine and the IOMMU, walked over the bus.
-#include "arch/registers.h"
-
+// The register tables of the interrupt controller, the DMA engine and the IOMMU, walked over the
+// bus.
 #include <catch2/catch.hpp>
 
 #include "arch/memory_map.h"
+#include "arch/registers.h"
 #include "tests/soc/bench.h"
 
 namespace deputy::soc_test {

@@ -1,4 +1,5 @@
-// The sensor on a whole board, through its driver. Frame times are worked out by hand from link rate and period.
+// The sensor on a whole board, through its driver. Frame times are worked out by hand from link
+// rate and period.
 #include "soc/sensor.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +20,9 @@ constexpr std::uint32_t kBytes = 1000, kStride = 1024, kCount = 4;
 constexpr std::uint64_t kUs = 1'000'000;
 
 // 10 MB/s: a frame of 1000 bytes comes in within 100 us.
-soc::RunRecord on_board(const soc::GivenFrames& scene, const std::function<void(HwPort&, SensorDriver&, SensorSetup, std::uint8_t*)>& body) {
+soc::RunRecord on_board(
+    const soc::GivenFrames& scene,
+    const std::function<void(HwPort&, SensorDriver&, SensorSetup, std::uint8_t*)>& body) {
   soc::SocConfig config;
   config.sensor.mb_per_s = 10;
   soc::PlatformOptions options;
@@ -30,7 +33,8 @@ soc::RunRecord on_board(const soc::GivenFrames& scene, const std::function<void(
     SensorDriver sensor(port, intc);
     DEPUTY_ASSIGN(const SharedMemory memory, port.alloc(MemoryKind::kSram, kCount * kStride, 64));
     SensorSetup setup;
-    setup.base = memory.address, setup.count = kCount, setup.stride = kStride, setup.frame_bytes = kBytes;
+    setup.base = memory.address, setup.count = kCount, setup.stride = kStride,
+    setup.frame_bytes = kBytes;
     body(port, sensor, setup, memory.host);
     sensor.stop();
     return {};
@@ -48,16 +52,21 @@ std::vector<std::uint8_t> frame(std::uint8_t first) {
 
 }  // namespace
 
-TEST_CASE("a sensor writes its frames round the ring at its rate, and drops those without a buffer") {
-  const soc::GivenFrames scene = {frame(1), frame(2), frame(3), frame(4), frame(5), frame(6), frame(7)};
-  const soc::RunRecord record = on_board(scene, [&](HwPort& port, SensorDriver& sensor, SensorSetup setup, std::uint8_t* memory) {
+TEST_CASE(
+    "a sensor writes its frames round the ring at its rate, and drops those without a buffer") {
+  const soc::GivenFrames scene = {frame(1), frame(2), frame(3), frame(4),
+                                  frame(5), frame(6), frame(7)};
+  const soc::RunRecord record = on_board(scene, [&](HwPort& port, SensorDriver& sensor,
+                                                    SensorSetup setup, std::uint8_t* memory) {
     setup.period_ns = 200'000;
     REQUIRE(sensor.start(setup).ok());
     const std::uint64_t start = port.now_ps();
-    port.sleep_until(start + 1150 * kUs);  // begins at 0, 200, ... 1000 us: four are written, two dropped
+    port.sleep_until(start +
+                     1150 * kUs);  // begins at 0, 200, ... 1000 us: four are written, two dropped
     CHECK(sensor.head() == 4);
     CHECK(sensor.dropped() == 2);
-    for (std::uint32_t i = 0; i < kCount; ++i) CHECK(std::memcmp(memory + i * kStride, scene[i].data(), kBytes) == 0);
+    for (std::uint32_t i = 0; i < kCount; ++i)
+      CHECK(std::memcmp(memory + i * kStride, scene[i].data(), kBytes) == 0);
     CHECK(memory[kBytes] == 0);  // nothing beyond the frame
     sensor.release(2);
     port.sleep_until(start + 1350 * kUs);  // the scene went on: frame 4 of the ring is its seventh
@@ -69,21 +78,27 @@ TEST_CASE("a sensor writes its frames round the ring at its rate, and drops thos
   CHECK(record.counters.at("sensor.dropped") == 2);
   CHECK(record.initiator_traffic.at("sensor").at("sram").write_bytes == 5 * kBytes);
   REQUIRE(record.sensor_ready_ps.size() == 5);
-  for (std::size_t i = 1; i < 4; ++i) CHECK(record.sensor_ready_ps[i] - record.sensor_ready_ps[i - 1] == 200 * kUs);
+  for (std::size_t i = 1; i < 4; ++i)
+    CHECK(record.sensor_ready_ps[i] - record.sensor_ready_ps[i - 1] == 200 * kUs);
   CHECK(record.sensor_ready_ps[4] - record.sensor_ready_ps[0] == 1200 * kUs);
 }
 
-TEST_CASE("a sensor whose frames take longer than its period loses those that begin meanwhile, and counts them") {
-  const soc::RunRecord record = on_board({frame(1), frame(2), frame(3), frame(4)}, [&](HwPort& port, SensorDriver& sensor, SensorSetup setup, std::uint8_t* memory) {
-    setup.period_ns = 40'000;  // a frame takes 100 us: the first goes on when two others should begin, and so does the fourth
-    REQUIRE(sensor.start(setup).ok());
-    const std::uint64_t start = port.now_ps();
-    port.sleep_until(start + 235 * kUs);
-    CHECK(sensor.head() == 2);
-    CHECK(sensor.missed() == 4);
-    CHECK(sensor.dropped() == 0);
-    CHECK(std::memcmp(memory + kStride, frame(4).data(), kBytes) == 0);
-  });
+TEST_CASE(
+    "a sensor whose frames take longer than its period loses those that begin meanwhile, and "
+    "counts them") {
+  const soc::RunRecord record =
+      on_board({frame(1), frame(2), frame(3), frame(4)},
+               [&](HwPort& port, SensorDriver& sensor, SensorSetup setup, std::uint8_t* memory) {
+                 setup.period_ns = 40'000;  // a frame takes 100 us: the first goes on when two
+                                            // others should begin, and so does the fourth
+                 REQUIRE(sensor.start(setup).ok());
+                 const std::uint64_t start = port.now_ps();
+                 port.sleep_until(start + 235 * kUs);
+                 CHECK(sensor.head() == 2);
+                 CHECK(sensor.missed() == 4);
+                 CHECK(sensor.dropped() == 0);
+                 CHECK(std::memcmp(memory + kStride, frame(4).data(), kBytes) == 0);
+               });
   CHECK(record.counters.at("sensor.missed") == 4);
 }
 
@@ -109,7 +124,9 @@ TEST_CASE("a sensor interrupts at its watermark, and at a dropped frame") {
   });
 }
 
-TEST_CASE("a sensor without a period waits for a buffer and drops nothing; offset binary flips the sign") {
+TEST_CASE(
+    "a sensor without a period waits for a buffer and drops nothing; offset binary flips the "
+    "sign") {
   const soc::GivenFrames scene = {frame(9), frame(77)};
   on_board(scene, [&](HwPort& port, SensorDriver& sensor, SensorSetup setup, std::uint8_t* memory) {
     setup.twos_complement = false;
@@ -139,7 +156,8 @@ TEST_CASE("a sensor stops at a bus error and says where; its driver refuses ring
     setup.base = 0x70000000;  // nothing is there
     REQUIRE(sensor.start(setup).ok());
     sensor.enable_interrupts(arch::kSensorFailed);
-    REQUIRE(port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kSensor), port.now_ps() + 1000 * kUs));
+    REQUIRE(port.wait_irq(static_cast<std::uint32_t>(arch::IrqLine::kSensor),
+                          port.now_ps() + 1000 * kUs));
     CHECK(sensor.take_interrupts() == arch::kSensorFailed);
     CHECK(sensor.error_address() == 0x70000000);
     CHECK(sensor.head() == 0);

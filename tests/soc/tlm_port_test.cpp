@@ -1,5 +1,5 @@
-// The host's port over TLM: 200 MHz host (5 ns), register access 12 cycles + 4 through the switch + 1 back,
-// maintenance 60 + 10 a line of 32 bytes, interrupt 30 + 600 cycles.
+// The host's port over TLM: 200 MHz host (5 ns), register access 12 cycles + 4 through the switch +
+// 1 back, maintenance 60 + 10 a line of 32 bytes, interrupt 30 + 600 cycles.
 #include "soc/tlm_port.h"
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,8 @@ TEST_CASE("heap: lowest fit, alignment, reuse, full") {
 TEST_CASE("shared memory is zeroed, aligned, disjoint, takes no time, and says when it is full") {
   simulate({}, [](Board& b) {
     b.fill(kSram, 4096, 1);
-    const auto a = b.port.alloc(MemoryKind::kSram, 100, 64), c = b.port.alloc(MemoryKind::kSram, 100, 64);
+    const auto a = b.port.alloc(MemoryKind::kSram, 100, 64),
+               c = b.port.alloc(MemoryKind::kSram, 100, 64);
     const auto d = b.port.alloc(MemoryKind::kDram, 1 << 20, 4096);
     REQUIRE((a.ok() && c.ok() && d.ok()));
     CHECK(a->address == kSram);
@@ -47,7 +48,8 @@ TEST_CASE("shared memory is zeroed, aligned, disjoint, takes no time, and says w
     const auto full = b.port.alloc(MemoryKind::kSram, 1 << 20, 1);
     REQUIRE_FALSE(full.ok());
     CHECK(full.error().text() ==
-          "sram: 1048576 bytes do not fit: 1048376 of 1048576 bytes are free (raise sram.bytes or choose a smaller model)");
+          "sram: 1048576 bytes do not fit: 1048376 of 1048576 bytes are free (raise sram.bytes or "
+          "choose a smaller model)");
     b.port.free(*a);
     b.port.free(*c);
     CHECK(b.port.alloc(MemoryKind::kSram, 1 << 20, 1).ok());

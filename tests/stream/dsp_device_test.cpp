@@ -99,9 +99,11 @@ TEST_CASE("every fault at the DSP passes with recovery, or is reported within th
   for (const sim::FaultKindInfo& kind : sim::fault_kinds())
     for (const char* target : kind.targets) {
       const std::string at = target;
-      // The engine's own start register and interrupt line are for bring-up: jobs go through its queue.
+      // The engine's own start register and interrupt line are for bring-up: jobs go through its
+      // queue.
       using enum sim::FaultKind;
-      const bool of_queue = kind.kind == kLostDoorbell || kind.kind == kLostInterrupt || kind.kind == kLateInterrupt;
+      const bool of_queue =
+          kind.kind == kLostDoorbell || kind.kind == kLostInterrupt || kind.kind == kLateInterrupt;
       if (!at.starts_with("dsp") || (of_queue && at == "dsp")) continue;
       ++kinds;
       for (const bool permanent : {false, true}) {

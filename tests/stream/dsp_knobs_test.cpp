@@ -9,8 +9,9 @@
 namespace deputy::stream_test {
 namespace {
 
-// Mail that nobody takes for a while; then, so that its end shows what it took, arithmetic of every latency, loads, gathers
-// that conflict, loops, branches, its own channel beside the program and the interrupt at the channel's end.
+// Mail that nobody takes for a while; then, so that its end shows what it took, arithmetic of every
+// latency, loads, gathers that conflict, loops, branches, its own channel beside the program and
+// the interrupt at the channel's end.
 const char* const kProgram = R"(
   movi r7, 20
 d: mtc mail_out, r7

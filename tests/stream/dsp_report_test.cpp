@@ -1,5 +1,5 @@
-// Reports of a network that the compiler places on NPU and DSP: what is said of the layer on the DSP
-// is held against the DSP's own record of its job.
+// Reports of a network that the compiler places on NPU and DSP: what is said of the layer on the
+// DSP is held against the DSP's own record of its job.
 #include <algorithm>
 
 #include "tests/stream/board.h"
@@ -75,7 +75,8 @@ TEST_CASE("a layer on the DSP is reported in the DSP's cycles, as its job took t
   const tools::ReportedLayer& layer = r.file.layers.at(1);
   CHECK(layer.ran_on(Engine::kDsp));
   CHECK(layer.own_cycles == static_cast<double>(job.cycles));
-  CHECK(layer.own_ns == Approx(static_cast<double>(job.end_ps - job.start_ps) / 1000).epsilon(0.01));
+  CHECK(layer.own_ns ==
+        Approx(static_cast<double>(job.end_ps - job.start_ps) / 1000).epsilon(0.01));
   CHECK(layer.dsp.program_cycles == job.programs.cycles);
   CHECK(layer.dsp.transfer_cycles() == job.cycles - job.programs.cycles);
   CHECK(layer.bytes() == static_cast<double>(job.loaded_bytes + job.stored_bytes));
@@ -83,7 +84,8 @@ TEST_CASE("a layer on the DSP is reported in the DSP's cycles, as its job took t
   CHECK(layer.bound == (computes ? tools::kDspProgramBound : tools::kDspTransferBound));
   // What the DSP spent, and nothing of it is the layer's that the NPU did.
   double dsp_nj = 0;
-  for (const char* part : {"dsp.core", "dsp.vector", "dsp.tcm"}) dsp_nj += r.simulation.soc.energy_nj.at(part);
+  for (const char* part : {"dsp.core", "dsp.vector", "dsp.tcm"})
+    dsp_nj += r.simulation.soc.energy_nj.at(part);
   CHECK(dsp_nj > 0);
   CHECK(layer.energy_nj > dsp_nj);
   CHECK(r.file.jobs(Engine::kDsp) == 1);
@@ -93,9 +95,12 @@ TEST_CASE("a layer on the DSP is reported in the DSP's cycles, as its job took t
 }
 
 TEST_CASE("explain tells what the DSP holds up, and no change gains more than it says") {
-  const auto slow = run({"dsp.clock_mhz=40"}, "#1=dsp").file, fast = run({"dsp.clock_mhz=80"}, "#1=dsp").file;
+  const auto slow = run({"dsp.clock_mhz=40"}, "#1=dsp").file,
+             fast = run({"dsp.clock_mhz=80"}, "#1=dsp").file;
   const auto explained = tools::explain_report(slow);
-  const auto finding = [&](const char* id) { return std::ranges::find(explained.time, id, &tools::Finding::id); };
+  const auto finding = [&](const char* id) {
+    return std::ranges::find(explained.time, id, &tools::Finding::id);
+  };
   REQUIRE(finding("dsp") != explained.time.end());
   const tools::Finding& f = *finding("dsp");
   CHECK(f.takes == slow.layers.at(1).own_ns);
@@ -110,8 +115,10 @@ TEST_CASE("explain tells what the DSP holds up, and no change gains more than it
   CHECK_THAT(tools::explanation_text(explained, 9), Contains(" DSP, "));
 }
 
-TEST_CASE("compare names the engines of a layer that moved to the DSP or away, and the DSP's clock") {
-  const auto dsp = run({}).file, cpu = run({}, "#1=cpu").file, slow = run({"dsp.clock_mhz=100"}, "#1=dsp").file;
+TEST_CASE(
+    "compare names the engines of a layer that moved to the DSP or away, and the DSP's clock") {
+  const auto dsp = run({}).file, cpu = run({}, "#1=cpu").file,
+             slow = run({"dsp.clock_mhz=100"}, "#1=dsp").file;
   CHECK_THAT(why(dsp, cpu), Contains("runs on the CPU instead of the DSP"));
   CHECK_THAT(why(cpu, dsp), Contains("runs on the DSP instead of the CPU: on the DSP: about"));
   CHECK_THAT(why(dsp, slow), Contains("the DSP's clock is 100 MHz instead of 200"));

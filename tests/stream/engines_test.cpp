@@ -173,7 +173,8 @@ TEST_CASE("fully connected layers on the DSP give the bytes of TFLite Micro") {
     const auto graph = tools::load_model(*data + "/" + c.model);
     REQUIRE(graph.ok());
     std::vector<Bytes> inputs;
-    for (const std::string& file : c.inputs) inputs.push_back(tests::read_bytes(*data + "/" + file));
+    for (const std::string& file : c.inputs)
+      inputs.push_back(tests::read_bytes(*data + "/" + file));
     const auto s = tools::simulate(*graph, on(Target::kDsp, simulate_options()), inputs);
     if (!s.ok()) {
       CHECK(s.error().text().find("a job has 62") != std::string::npos);
@@ -278,10 +279,9 @@ TEST_CASE("when one of a chain fails, what waits for it is withdrawn, and the by
 
 TEST_CASE("without values a step on the DSP takes its time all the same") {
   auto options = on(Target::kDsp, simulate_options());
-  for (const auto& graph :
-       {one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8),
-        conv({1, 9, 12, 16}, 32, arch::Activation::kNone, arch::Padding::kSame),
-        dense(1, 512, 128, arch::Activation::kRelu)}) {
+  for (const auto& graph : {one(arch::OpKind::SOFTMAX, {16, 100}, {16, 100}, DType::kInt8),
+                            conv({1, 9, 12, 16}, 32, arch::Activation::kNone, arch::Padding::kSame),
+                            dense(1, 512, 128, arch::Activation::kRelu)}) {
     const auto time = [&](bool timing_only) {
       options.timing_only = timing_only;
       const base::Result<tools::Simulation> s =

@@ -69,7 +69,8 @@ TEST_CASE("the ECG patch loses nothing, misses no deadline and makes the committ
   CHECK(stream_json(report, true) == stream_json(report_stream(o, run(o)), true));
 }
 
-// Remade by `deputy stream configs/streams/ecg_patch.yaml --decisions FILE`: lines of FILE, and the hash of its bytes.
+// Remade by `deputy stream configs/streams/ecg_patch.yaml --decisions FILE`: lines of FILE, and the
+// hash of its bytes.
 TEST_CASE("the ECG patch goes on for an hour, and makes the committed decisions", "[.slow]") {
   const auto o = options({});
   REQUIRE(o.scenario.source.seconds == 3600);
@@ -113,14 +114,16 @@ TEST_CASE("power follows clock, voltage and duty cycle") {
   CHECK(rare.soc_mw < base.soc_mw);  // the host wakes up less often
   CHECK(big.battery_hours == Approx(2 * base.battery_hours));
   CHECK(base.battery_hours == Approx(base.battery_mwh / base.total_mw()));
-  // Twice the frames in the same time: twice the work of DSP and NPU a second, the leakage as before.
+  // Twice the frames in the same time: twice the work of DSP and NPU a second, the leakage as
+  // before.
   const StreamReport busy =
       power({"source.seconds=12", "source.speedup=2"}, {"sensor.mb_per_s=0.00294"});
   CHECK(busy.lost_samples == 0);
   const auto mw = [](const StreamReport& r, std::size_t stage) {
     return r.stages[stage].energy_uj * 1e-3 / r.stream_s;
   };
-  for (const std::size_t stage : {1, 2}) CHECK(mw(busy, stage) == Approx(2 * mw(base, stage)).epsilon(0.1));
+  for (const std::size_t stage : {1, 2})
+    CHECK(mw(busy, stage) == Approx(2 * mw(base, stage)).epsilon(0.1));
   CHECK(mw(busy, 4) == Approx(mw(base, 4)).epsilon(0.1));
   CHECK(busy.soc_mw > base.soc_mw);
   double stages = 0;
@@ -173,7 +176,8 @@ TEST_CASE(
                        good = report_stream(options({"source.seconds=20"}), whole);
     // A frame that only filters delays no decision.
     CHECK(report.latency_max_ms >= good.latency_max_ms);
-    if (plan.faults[0].target.starts_with("npu")) CHECK(report.latency_max_ms > good.latency_max_ms);
+    if (plan.faults[0].target.starts_with("npu"))
+      CHECK(report.latency_max_ms > good.latency_max_ms);
     if (plan.faults[0].kind != "lost_interrupt") CHECK(!r.recovery.empty());
   }
 }
@@ -222,7 +226,8 @@ TEST_CASE("scenarios that cannot be are refused") {
         std::string::npos);
   CHECK(refused({"chain=echo", "source.seconds=2"}).find("no chain 'echo'") != std::string::npos);
   CHECK(refused({"source.speedup=0.01"}).find("speedup") != std::string::npos);
-  CHECK(refused({"source.mb_per_s=0.001", "source.seconds=2"}).find("mb_per_s") != std::string::npos);
+  CHECK(refused({"source.mb_per_s=0.001", "source.seconds=2"}).find("mb_per_s") !=
+        std::string::npos);
   auto scenario = load_scenario(tests::source_dir() + "/configs/streams/ecg_patch.yaml", {});
   REQUIRE(scenario.ok());
   scenario->soc = tests::source_dir() + "/configs/soc/wearable.yaml";

@@ -1,5 +1,5 @@
-// A decoder of compressed blocks for tests, written from docs/weight_compression.md alone: codes as text, each
-// lane a text of its own, no tables, no speed. Throws on anything the format forbids.
+// A decoder of compressed blocks for tests, written from docs/weight_compression.md alone: codes as
+// text, each lane a text of its own, no tables, no speed. Throws on anything the format forbids.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace deputy::test {
 /// The 145 bytes of the table that is built into the decoder.
 inline std::vector<std::uint8_t> naive_fixed_table() {
   std::vector<std::uint8_t> table(145, 0x99);
-  table[0x80 / 2] = 0x94;                          // value 0 (symbol 128) is short, 1 is not
-  table[0x7F / 2] = 0x49;                          // value -1 (symbol 127) is short, -2 is not
-  for (int i = 128; i < 136; ++i) table[i] = 0;    // no fill runs
+  table[0x80 / 2] = 0x94;                        // value 0 (symbol 128) is short, 1 is not
+  table[0x7F / 2] = 0x49;                        // value -1 (symbol 127) is short, -2 is not
+  for (int i = 128; i < 136; ++i) table[i] = 0;  // no fill runs
   for (int i = 136; i < 140; ++i) table[i] = 0x55;
   for (int i = 140; i < 144; ++i) table[i] = 0x66;
   table[144] = 0;
@@ -25,7 +25,8 @@ inline std::vector<std::uint8_t> naive_fixed_table() {
 }
 
 inline std::vector<std::uint8_t> naive_decode(const std::vector<std::uint8_t>& stream,
-                                              const std::vector<std::uint8_t>& table, std::size_t bytes) {
+                                              const std::vector<std::uint8_t>& table,
+                                              std::size_t bytes) {
   const int runs[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32, 64, 128, 256};
   // Codes in order of (length, symbol): each is the one before plus one, extended with zeros.
   std::map<std::string, int> codes;

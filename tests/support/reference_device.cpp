@@ -15,14 +15,15 @@ using host_runtime::FakePort;
 using sim::FaultKind;
 
 constexpr std::uint64_t kBases[] = {arch::kNpuQueueBase, arch::kDmaQueueBase};
-const std::uint64_t kDescriptorWords = static_cast<std::uint64_t>(arch::packed_words<arch::DmaDescriptor>());
+const std::uint64_t kDescriptorWords =
+    static_cast<std::uint64_t>(arch::packed_words<arch::DmaDescriptor>());
 const char* const kEngine[] = {"npu", "dma"};
 const char* const kQueue[] = {"npu.queue", "dma.queue"};
 
 // The last byte that a transfer touches in memory, plus one.
 std::uint64_t extent(const arch::Transfer& t) {
-  return t.mem_offset + std::uint64_t{t.planes - 1} * t.mem_plane_stride + std::uint64_t{t.rows - 1} * t.mem_row_stride +
-         t.row_bytes;
+  return t.mem_offset + std::uint64_t{t.planes - 1} * t.mem_plane_stride +
+         std::uint64_t{t.rows - 1} * t.mem_row_stride + t.row_bytes;
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ ReferenceDevice::ReferenceDevice(const arch::NpuConfig& npu, const sim::FaultPla
     : FakePort(npu), config_(npu), faults_(faults), seen_(faults.faults.size()) {
   const auto has = faults_it_has();
   for (const sim::Fault& fault : faults.faults)
-    DEPUTY_CHECK(std::ranges::find(has, sim::fault_kind(fault)) != has.end(), "a fault that the reference device does not have");
+    DEPUTY_CHECK(std::ranges::find(has, sim::fault_kind(fault)) != has.end(),
+                 "a fault that the reference device does not have");
   on_write(kNpu, arch::npu_reg::kCmd, [this](std::uint32_t) { on_start(kNpu); });
   on_write(kDma, arch::dma_reg::kCmd, [this](std::uint32_t) { on_start(kDma); });
   filter_interrupts([this](std::uint32_t rising) {
@@ -50,8 +52,9 @@ ReferenceDevice::ReferenceDevice(const arch::NpuConfig& npu, const sim::FaultPla
         seen |= 1u << line;
         continue;
       }
-      after(kIntc, static_cast<std::uint64_t>(late->delay_ns) * 1000,
-            [this, line] { set(kIntc, arch::intc_reg::kPending, get(kIntc, arch::intc_reg::kPending) | 1u << line); });
+      after(kIntc, static_cast<std::uint64_t>(late->delay_ns) * 1000, [this, line] {
+        set(kIntc, arch::intc_reg::kPending, get(kIntc, arch::intc_reg::kPending) | 1u << line);
+      });
     }
     return seen;
   });
@@ -96,18 +99,21 @@ ReferenceDevice::Fate ReferenceDevice::fate(Device engine) {
   const auto take = [&] {
     const sim::Fault* slow = nullptr;
     if (hit(FaultKind::kEngineFault, kEngine[engine])) return out.fault_at = taken, false;
-    if (hit(FaultKind::kEngineSlow, kEngine[engine], &slow)) out.factor = static_cast<std::uint64_t>(slow->factor);
+    if (hit(FaultKind::kEngineSlow, kEngine[engine], &slow))
+      out.factor = static_cast<std::uint64_t>(slow->factor);
     if (hit(FaultKind::kEngineHang, kEngine[engine])) return out.hang = true, false;
     return ++taken, true;
   };
   if (engine == kNpu) {
-    const auto stream = words_at(reg64(kNpu, arch::npu_reg::kQBaseLo), get(kNpu, arch::npu_reg::kQSize) / 4);
+    const auto stream =
+        words_at(reg64(kNpu, arch::npu_reg::kQBaseLo), get(kNpu, arch::npu_reg::kQSize) / 4);
     std::span<const std::uint32_t> words = stream;
     while (!words.empty()) {
       const arch::Decoded d = arch::decode(words);
       if (d.fault != arch::DecodeFault::kNone || !take()) break;
       if (const auto* load = std::get_if<arch::Load>(&d.instruction.op)) out.bytes += load->bytes();
-      if (const auto* store = std::get_if<arch::Store>(&d.instruction.op)) out.bytes += store->bytes();
+      if (const auto* store = std::get_if<arch::Store>(&d.instruction.op))
+        out.bytes += store->bytes();
       words = words.subspan(d.instruction.header.words);
     }
     return out;
@@ -130,7 +136,8 @@ void ReferenceDevice::on_start(Device engine) {
   const Fate& fate = fates_[engine];
   if (fate.hang) return;
   // The work is done at the end, in one moment: what reads too early finds the old bytes.
-  after(engine, (kJobPs + fate.bytes * kPsPerByte) * fate.factor, [this, engine] { complete(engine); });
+  after(engine, (kJobPs + fate.bytes * kPsPerByte) * fate.factor,
+        [this, engine] { complete(engine); });
 }
 
 void ReferenceDevice::complete(Device engine) {
@@ -138,7 +145,8 @@ void ReferenceDevice::complete(Device engine) {
   const Device queue = engine == kNpu ? kNpuQueue : kDmaQueue;
   set(queue, arch::queue_reg::kProgress, get(queue, arch::queue_reg::kProgress) + 1);
   if (error.code != 0) {
-    const std::uint32_t low = engine == kNpu ? arch::npu_reg::kErrAddrLo : arch::dma_reg::kErrAddrLo;
+    const std::uint32_t low =
+        engine == kNpu ? arch::npu_reg::kErrAddrLo : arch::dma_reg::kErrAddrLo;
     set(engine, low, static_cast<std::uint32_t>(error.address));
     set(engine, low + 4, static_cast<std::uint32_t>(error.address >> 32));
     if (engine == kNpu) set(kNpu, arch::npu_reg::kErrInfo, error.info);
@@ -154,7 +162,8 @@ ReferenceDevice::Error ReferenceDevice::run_npu(const Fate& fate) {
   std::vector<std::span<std::uint8_t>> regions;
   for (std::uint32_t r = 0; r < arch::kRegionCount; ++r) {
     const std::uint64_t bytes = get(kNpu, arch::npu_reg::kSize0 + 4 * r);
-    std::uint8_t* memory = bytes == 0 ? nullptr : at(reg64(kNpu, arch::npu_reg::kBase0Lo + 8 * r), bytes);
+    std::uint8_t* memory =
+        bytes == 0 ? nullptr : at(reg64(kNpu, arch::npu_reg::kBase0Lo + 8 * r), bytes);
     regions.emplace_back(memory, memory ? bytes : 0);
   }
   NpuInterpreter npu(config_, regions);
@@ -162,7 +171,8 @@ ReferenceDevice::Error ReferenceDevice::run_npu(const Fate& fate) {
   for (std::size_t i = 0; !words.empty(); ++i) {
     const std::uint64_t offset = (stream.size() - words.size()) * 4;
     const arch::Decoded d = arch::decode(words);
-    if (d.fault != arch::DecodeFault::kNone) return {static_cast<std::uint32_t>(d.fault), 0xFF, offset};
+    if (d.fault != arch::DecodeFault::kNone)
+      return {static_cast<std::uint32_t>(d.fault), 0xFF, offset};
     const arch::Header& header = d.instruction.header;
     const std::uint32_t info = header.opcode | header.tag << 8;
     if (fate.fault_at == i) return {code(arch::NpuError::kInternal), info, offset};

@@ -1,6 +1,7 @@
-// The reference device: a fake port whose engines do real work. The NPU's programs run in the plain interpreter
-// (npu_interpreter.h), the DMA engine's descriptors in loops written from their description, and some of the planned
-// faults of docs/faults.md happen. No caches, no bus, no contention: what is left is what the contract says.
+// The reference device: a fake port whose engines do real work. The NPU's programs run in the plain
+// interpreter (npu_interpreter.h), the DMA engine's descriptors in loops written from their
+// description, and some of the planned faults of docs/faults.md happen. No caches, no bus, no
+// contention: what is left is what the contract says.
 #pragma once
 
 #include <map>

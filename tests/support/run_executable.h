@@ -114,7 +114,8 @@ class ExecutableRunner {
         host(step);
         continue;
       }
-      const std::vector<Bytes> before = fallbacks_ && !e_.fallbacks.empty() ? tensors(step.inputs) : std::vector<Bytes>();
+      const std::vector<Bytes> before =
+          fallbacks_ && !e_.fallbacks.empty() ? tensors(step.inputs) : std::vector<Bytes>();
       const auto& words = e_.programs[step.program].words;
       if (npu_) {
         npu_(words, {regions_.begin(), regions_.end()});
@@ -137,12 +138,13 @@ class ExecutableRunner {
     return out;
   }
 
-  /// run() holds every program against its fallback: its operands are still there when it has ended, and from them the
-  /// fallback makes the results that it made.
+  /// run() holds every program against its fallback: its operands are still there when it has
+  /// ended, and from them the fallback makes the results that it made.
   void check_fallbacks() { fallbacks_ = true; }
 
   /// NPU programs run in `npu`, which is given the words and the regions.
-  using Npu = std::function<void(std::span<const std::uint32_t>, std::vector<std::span<std::uint8_t>>)>;
+  using Npu =
+      std::function<void(std::span<const std::uint32_t>, std::vector<std::span<std::uint8_t>>)>;
   void run_programs_in(Npu npu) { npu_ = std::move(npu); }
 
   Bytes tensor(std::uint32_t id) {
@@ -157,7 +159,8 @@ class ExecutableRunner {
     return out;
   }
   void check_fallback(const arch::Step& step, const std::vector<Bytes>& before) {
-    if (tensors(step.inputs) != before) throw std::runtime_error("a program has overwritten its operands");
+    if (tensors(step.inputs) != before)
+      throw std::runtime_error("a program has overwritten its operands");
     const auto fallback = arch::read_executable(e_.fallbacks[step.program], "fallback");
     if (!fallback.ok()) throw std::runtime_error(fallback.error().text());
     if (ExecutableRunner(*fallback).run(before) != tensors(step.outputs))

@@ -1,8 +1,9 @@
-// Inferences in flight on the whole board: what the runtime promises of frames, fences, contexts and deadlines.
-// The oracle of every value is the synchronous run, which other tests hold to outside runtimes.
-#include <catch2/catch.hpp>
-
+// Inferences in flight on the whole board: what the runtime promises of frames, fences, contexts
+// and deadlines. The oracle of every value is the synchronous run, which other tests hold to
+// outside runtimes.
 #include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 
 #include "arch/dma_descriptor.h"
 #include "arch/executable.h"
@@ -44,7 +45,8 @@ Model make(const char* network, int frames) {
   REQUIRE(executable.ok());
   m.file = arch::write_executable(*executable);
   for (int i = 0; i < frames; ++i)
-    m.inputs.push_back(workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, static_cast<std::uint64_t>(i + 1)));
+    m.inputs.push_back(workloads::seeded_input(graph->tensor(graph->inputs[0]).desc,
+                                               static_cast<std::uint64_t>(i + 1)));
   soc::Platform platform(m.options.soc, {});
   const auto record = platform.run([&](HwPort& port) -> base::Status {
     Device device(port, {});
@@ -75,7 +77,8 @@ TEST_CASE("frames in flight give the bytes of synchronous runs, and overlap") {
   for (const int frames : {1, 3}) {
     on_board(m, [&](HwPort& port) -> base::Status {
       Device device(port, {});
-      DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = nullptr, .frames = frames}));
+      DEPUTY_ASSIGN(auto session,
+                    Session::load(device, m.file, "m", {.context = nullptr, .frames = frames}));
       const std::uint64_t start = port.now_ps();
       std::vector<Fence> fences(session->frames());
       for (std::size_t i = 0; i < m.inputs.size() + session->frames(); ++i) {
@@ -100,12 +103,15 @@ TEST_CASE("a frame waits for a fence that nobody has promised yet, and fails wit
   const Model m = make("ecg_tcn", 2);
   on_board(m, [&](HwPort& port) -> base::Status {
     Device device(port, {});
-    DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = nullptr, .frames = 2}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, m.file, "m", {.context = nullptr, .frames = 2}));
     DEPUTY_ASSIGN(const std::uint8_t timeline, device.create_timeline());
     DEPUTY_TRY(session->frame(0).input(0).write(m.inputs[0]));
     DEPUTY_TRY(session->frame(1).input(0).write(m.inputs[1]));
-    DEPUTY_ASSIGN(const Fence first, session->frame(0).submit({.waits = {Fence(timeline, 5, true)}}));
-    DEPUTY_ASSIGN(const Fence second, session->frame(1).submit({.waits = {Fence(timeline, 9, true)}}));
+    DEPUTY_ASSIGN(const Fence first,
+                  session->frame(0).submit({.waits = {Fence(timeline, 5, true)}}));
+    DEPUTY_ASSIGN(const Fence second,
+                  session->frame(1).submit({.waits = {Fence(timeline, 9, true)}}));
     CHECK(device.wait(first, port.now_ps() + kMs).error().kind == base::ErrorKind::kDeadline);
     CHECK(first.pending());
     device.sync().signal(timeline, 7);
@@ -133,9 +139,11 @@ TEST_CASE("deadlines and cancellation end a frame now, and leave the others alon
   const Model m = make("ds_cnn", 3);
   on_board(m, [&](HwPort& port) -> base::Status {
     Device device(port, {});
-    DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = nullptr, .frames = 3}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, m.file, "m", {.context = nullptr, .frames = 3}));
     for (std::size_t f = 0; f < 3; ++f) DEPUTY_TRY(session->frame(f).input(0).write(m.inputs[f]));
-    DEPUTY_ASSIGN(const Fence late, session->frame(0).submit({.waits = {}, .deadline_ps = port.now_ps() + kMs / 100}));
+    DEPUTY_ASSIGN(const Fence late, session->frame(0).submit(
+                                        {.waits = {}, .deadline_ps = port.now_ps() + kMs / 100}));
     DEPUTY_ASSIGN(const Fence dropped, session->frame(1).submit({}));
     DEPUTY_ASSIGN(const Fence good, session->frame(2).submit({}));
     CHECK(device.wait(late, kForever).error().kind == base::ErrorKind::kDeadline);
@@ -155,15 +163,20 @@ TEST_CASE("a chain of DMA, NPU and DMA runs with the host asleep") {
   on_board(m, [&](HwPort& port) -> base::Status {
     Device device(port, {});
     DEPUTY_ASSIGN(auto context, device.create_context({}));
-    DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = context, .frames = 1}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, m.file, "m", {.context = context, .frames = 1}));
     Session::Frame& frame = session->frame(0);
-    DEPUTY_ASSIGN(Buffer camera, Buffer::make(device.space(), MemoryKind::kDram, frame.input(0).bytes(), 64));
-    DEPUTY_ASSIGN(Buffer radio, Buffer::make(device.space(), MemoryKind::kDram, frame.output(0).bytes(), 64));
+    DEPUTY_ASSIGN(Buffer camera,
+                  Buffer::make(device.space(), MemoryKind::kDram, frame.input(0).bytes(), 64));
+    DEPUTY_ASSIGN(Buffer radio,
+                  Buffer::make(device.space(), MemoryKind::kDram, frame.output(0).bytes(), 64));
     DEPUTY_TRY(camera.write(m.inputs[0]));
     DEPUTY_ASSIGN(const Fence in, device.copy(context, frame.input(0), camera, {}));
     DEPUTY_ASSIGN(const Fence run, frame.submit({.waits = {in}}));
-    DEPUTY_ASSIGN(const Fence out, device.copy(context, radio, frame.output(0), std::vector<Fence>{run}));
-    // All three are in the rings: only the last interrupt matters, and the host looks at none before.
+    DEPUTY_ASSIGN(const Fence out,
+                  device.copy(context, radio, frame.output(0), std::vector<Fence>{run}));
+    // All three are in the rings: only the last interrupt matters, and the host looks at none
+    // before.
     CHECK(in.pending());
     CHECK(run.pending());
     const std::uint64_t copied = device.space().copied_bytes;
@@ -209,7 +222,8 @@ TEST_CASE("all frames taken, all timelines taken, all contexts taken: busy, and 
   const Model m = make("ecg_tcn", 1);
   on_board(m, [&](HwPort& port) -> base::Status {
     Device device(port, {});
-    DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = nullptr, .frames = 1}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, m.file, "m", {.context = nullptr, .frames = 1}));
     DEPUTY_TRY(session->frame(0).input(0).write(m.inputs[0]));
     DEPUTY_ASSIGN(const Fence fence, session->frame(0).submit({}));
     CHECK(session->frame(0).submit({}).error().kind == base::ErrorKind::kBusy);
@@ -237,7 +251,8 @@ TEST_CASE("all frames taken, all timelines taken, all contexts taken: busy, and 
     DEPUTY_ASSIGN(auto output, session->frame(0).output(0).read());
     CHECK(output == m.outputs[0]);
     sessions.clear();
-    DEPUTY_ASSIGN(auto again, Session::load(device, m.file, "m", {.context = contexts[0], .frames = 4}));
+    DEPUTY_ASSIGN(auto again,
+                  Session::load(device, m.file, "m", {.context = contexts[0], .frames = 4}));
     DEPUTY_TRY(again->run(m.inputs));
     return {};
   });
@@ -247,12 +262,15 @@ TEST_CASE("two host threads with a session each share one device") {
   const Model m = make("ds_cnn", 4);
   on_board(m, [&](HwPort& port) -> base::Status {
     Device device(port, {});
-    DEPUTY_ASSIGN(auto first, Session::load(device, m.file, "first", {.context = nullptr, .frames = 1}));
-    DEPUTY_ASSIGN(auto second, Session::load(device, m.file, "second", {.context = nullptr, .frames = 2}));
+    DEPUTY_ASSIGN(auto first,
+                  Session::load(device, m.file, "first", {.context = nullptr, .frames = 1}));
+    DEPUTY_ASSIGN(auto second,
+                  Session::load(device, m.file, "second", {.context = nullptr, .frames = 2}));
     std::vector<Bytes> got(8);
     const ThreadId thread = port.start_thread([&] {
       for (std::size_t i = 0; i < 4; ++i)
-        if (first->run(std::vector<Bytes>{m.inputs[i]}).ok()) got[i] = *first->read_tensor(first->executable().outputs[0]);
+        if (first->run(std::vector<Bytes>{m.inputs[i]}).ok())
+          got[i] = *first->read_tensor(first->executable().outputs[0]);
     });
     for (std::size_t i = 0; i < 4; ++i) {
       Session::Frame& frame = second->frame(i % 2);
@@ -267,7 +285,9 @@ TEST_CASE("two host threads with a session each share one device") {
   });
 }
 
-TEST_CASE("isolated contexts run side by side, and a job that leaves its own is stopped with an account") {
+TEST_CASE(
+    "isolated contexts run side by side, and a job that leaves its own is stopped with an "
+    "account") {
   const Model m = make("ds_cnn", 2);
   on_board(m, [&](HwPort& port) -> base::Status {
     Device device(port, {.isolation = true});
@@ -282,11 +302,14 @@ TEST_CASE("isolated contexts run side by side, and a job that leaves its own is 
     d.src = own.address(), d.dst = session->frame(1).input(0).address(), d.row_bytes = 64;
     std::vector<std::uint32_t> words;
     arch::pack(d, words);
-    DEPUTY_ASSIGN(Buffer descriptor, Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, 64));
-    DEPUTY_TRY(descriptor.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
+    DEPUTY_ASSIGN(Buffer descriptor,
+                  Buffer::make(device.space(), MemoryKind::kDram, words.size() * 4, 64));
+    DEPUTY_TRY(
+        descriptor.write({reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * 4}));
     std::vector<Mapping> mapped;
     for (const Buffer* buffer : {&own, &descriptor}) {
-      DEPUTY_ASSIGN(mapped.emplace_back(), Mapping::make(bad->space(), buffer->address(), buffer->bytes(), true));
+      DEPUTY_ASSIGN(mapped.emplace_back(),
+                    Mapping::make(bad->space(), buffer->address(), buffer->bytes(), true));
       buffer->before_engine();
     }
     arch::QueueEntry entry;
@@ -294,11 +317,13 @@ TEST_CASE("isolated contexts run side by side, and a job that leaves its own is 
     DEPUTY_ASSIGN(const auto job, device.push(EngineId::kDma, *bad, entry, {kMs, kMs, true}));
     DEPUTY_ASSIGN(const Fence a, session->frame(0).submit({}));
     DEPUTY_ASSIGN(const Fence b, session->frame(1).submit({}));
-    DEPUTY_TRY(device.wait_until([&] { return job->state != Job::State::kQueued; }, port.now_ps() + kMs));
+    DEPUTY_TRY(
+        device.wait_until([&] { return job->state != Job::State::kQueued; }, port.now_ps() + kMs));
     CHECK(job->state == Job::State::kFailed);
     REQUIRE(job->error);
     INFO(job->error->message);
-    CHECK_THAT(job->error->message, Catch::Contains(fmt::format("context 2 a write to {:#x}", d.dst)));
+    CHECK_THAT(job->error->message,
+               Catch::Contains(fmt::format("context 2 a write to {:#x}", d.dst)));
     DEPUTY_TRY(device.wait(a, kForever));
     DEPUTY_TRY(device.wait(b, kForever));
     for (std::size_t f = 0; f < 2; ++f) {

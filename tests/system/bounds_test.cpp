@@ -1,9 +1,10 @@
 // Bounds: what the report says an operator could have taken.
+#include "tools/bounds.h"
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/system/deputy_process.h"
-#include "tools/bounds.h"
 #include "workloads/networks.h"
 
 using namespace deputy;
@@ -11,7 +12,8 @@ using namespace deputy::test;
 
 TEST_CASE("bounds come from bytes and rates") {
   soc::SocConfig soc;
-  soc.npu.clock_mhz = 500, soc.noc.clock_mhz = 500, soc.noc.width_bytes = 8, soc.sram.width_bytes = 4;
+  soc.npu.clock_mhz = 500, soc.noc.clock_mhz = 500, soc.noc.width_bytes = 8,
+  soc.sram.width_bytes = 4;
   soc.dram.model = "fixed", soc.dram.fixed_mb_per_s = 500;
   const tools::MemoryRates rates = tools::memory_rates(soc);
   CHECK(rates.sram == 4);  // the SRAM is narrower than the interconnect
@@ -43,15 +45,19 @@ TEST_CASE("operators share the NPU's time, and no network beats its bound") {
   for (const auto& info : workloads::networks()) {
     INFO(info.name);
     REQUIRE(run_deputy({"network", info.name, "-o", t.file("m.tflite")}).exit_code == 0);
-    REQUIRE(run_deputy({"run", t.file("m.tflite"), "--timing-only", "--quiet", "--engine", "npu", "--report", t.file("r.json")}).exit_code == 0);
+    REQUIRE(run_deputy({"run", t.file("m.tflite"), "--timing-only", "--quiet", "--engine", "npu",
+                        "--report", t.file("r.json")})
+                .exit_code == 0);
     const auto report = nlohmann::json::parse(read_text(t.file("r.json")));
     double shares = 0, largest = 0;
     for (const auto& op : report["ops"]) {
       if (op["engine"] != "npu") continue;
       shares += op["own_cycles"].get<double>();
-      if (op.contains("bound_cycles")) largest = std::max(largest, op["bound_cycles"]["largest"].get<double>());
+      if (op.contains("bound_cycles"))
+        largest = std::max(largest, op["bound_cycles"]["largest"].get<double>());
     }
-    CHECK(shares == Approx(report["cycles"]["npu_busy"].get<double>()).margin(0.51 * static_cast<double>(report["ops"].size())));
+    CHECK(shares == Approx(report["cycles"]["npu_busy"].get<double>())
+                        .margin(0.51 * static_cast<double>(report["ops"].size())));
     CHECK(report["bound_ratio"].get<double>() >= 1);
     CHECK(report["bound_cycles"]["largest"].get<double>() >= largest);
   }

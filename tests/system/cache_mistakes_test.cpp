@@ -1,8 +1,8 @@
-// The runtime without one of its cache maintenance calls, each in turn: the bytes are still right, or the cache's
-// checker says what is missing. A wrong output that nobody reports is what must not be.
-#include <catch2/catch.hpp>
-
+// The runtime without one of its cache maintenance calls, each in turn: the bytes are still right,
+// or the cache's checker says what is missing. A wrong output that nobody reports is what must not
+// be.
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -27,7 +27,8 @@ using Bytes = std::vector<std::uint8_t>;
 /// Swallows one maintenance call; everything else goes through.
 class ForgetfulPort final : public test::ForwardingPort {
  public:
-  ForgetfulPort(HwPort& port, std::optional<std::uint64_t> forgotten) : ForwardingPort(port), forgotten_(forgotten) {}
+  ForgetfulPort(HwPort& port, std::optional<std::uint64_t> forgotten)
+      : ForwardingPort(port), forgotten_(forgotten) {}
   std::uint64_t calls() const { return calls_; }
 
   void clean(std::uint64_t address, std::uint64_t bytes) override {
@@ -55,7 +56,8 @@ struct Model {
   std::vector<Bytes> inputs;
   bool copies = false;
 
-  /// `with_copies`: the DMA engine brings the input and takes the output away, and the network ends on the CPU.
+  /// `with_copies`: the DMA engine brings the input and takes the output away, and the network ends
+  /// on the CPU.
   explicit Model(const char* network, bool with_copies = false) : copies(with_copies) {
     tools::CommonOptions common;
     common.soc = test::project_file("configs/soc/wearable.yaml");
@@ -70,7 +72,8 @@ struct Model {
     REQUIRE(executable.ok());
     if (copies) REQUIRE(executable->steps.back().kind == arch::StepKind::kHost);
     file = arch::write_executable(*executable);
-    for (std::uint64_t seed : {1, 2}) inputs.push_back(workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, seed));
+    for (std::uint64_t seed : {1, 2})
+      inputs.push_back(workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, seed));
   }
 
   base::Status run_alone(Device& device, Outcome& out) const {
@@ -83,18 +86,23 @@ struct Model {
     return {};
   }
 
-  // All is in flight at once: the copy behind the network waits in hardware for what the CPU has yet to write.
+  // All is in flight at once: the copy behind the network waits in hardware for what the CPU has
+  // yet to write.
   base::Status run_between_copies(Device& device, Outcome& out) const {
     DEPUTY_ASSIGN(auto context, device.default_context());
-    DEPUTY_ASSIGN(auto session, Session::load(device, file, "m", {.context = context, .frames = 1}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, file, "m", {.context = context, .frames = 1}));
     Session::Frame& frame = session->frame(0);
-    DEPUTY_ASSIGN(Buffer camera, Buffer::make(device.space(), MemoryKind::kDram, frame.input(0).bytes(), kCacheLine));
-    DEPUTY_ASSIGN(Buffer radio, Buffer::make(device.space(), MemoryKind::kDram, frame.output(0).bytes(), kCacheLine));
+    DEPUTY_ASSIGN(Buffer camera, Buffer::make(device.space(), MemoryKind::kDram,
+                                              frame.input(0).bytes(), kCacheLine));
+    DEPUTY_ASSIGN(Buffer radio, Buffer::make(device.space(), MemoryKind::kDram,
+                                             frame.output(0).bytes(), kCacheLine));
     for (const Bytes& input : inputs) {
       DEPUTY_TRY(camera.write(input));
       DEPUTY_ASSIGN(const Fence in, device.copy(context, frame.input(0), camera, {}));
       DEPUTY_ASSIGN(const Fence ran, frame.submit({.waits = {in}}));
-      DEPUTY_ASSIGN(const Fence sent, device.copy(context, radio, frame.output(0), std::vector<Fence>{ran}));
+      DEPUTY_ASSIGN(const Fence sent,
+                    device.copy(context, radio, frame.output(0), std::vector<Fence>{ran}));
       DEPUTY_TRY(device.wait(sent, ~std::uint64_t{0}));
       DEPUTY_ASSIGN(auto output, radio.read());
       out.outputs.push_back(std::move(output));
@@ -121,10 +129,13 @@ struct Model {
 };
 
 // Without its numbers, which change with the model of time and with where memory is.
-std::string words(const std::string& text) { return std::regex_replace(text, std::regex("(0x[0-9a-f]+|[0-9.]+)"), "#"); }
+std::string words(const std::string& text) {
+  return std::regex_replace(text, std::regex("(0x[0-9a-f]+|[0-9.]+)"), "#");
+}
 
 /// The findings of all runs.
-std::vector<std::string> forget_each(const char* network, std::uint64_t every, bool copies = false) {
+std::vector<std::string> forget_each(const char* network, std::uint64_t every,
+                                     bool copies = false) {
   const Model m(network, copies);
   std::vector<std::string> findings;
   const Outcome good = m.run({});
@@ -139,7 +150,8 @@ std::vector<std::string> forget_each(const char* network, std::uint64_t every, b
     const bool found = !bad.record.cache_findings.empty();
     CHECK((same || found));
     wrong += !same, told += found;
-    findings.insert(findings.end(), bad.record.cache_findings.begin(), bad.record.cache_findings.end());
+    findings.insert(findings.end(), bad.record.cache_findings.begin(),
+                    bad.record.cache_findings.end());
   }
   CHECK(wrong > 0);
   CHECK(told >= wrong);
@@ -150,7 +162,9 @@ std::vector<std::string> forget_each(const char* network, std::uint64_t every, b
 
 TEST_CASE("a forgotten clean or invalidate is harmless or reported") { forget_each("ds_cnn", 3); }
 
-TEST_CASE("a chain over both engines and the CPU does the maintenance it needs, and the document shows what is found if not") {
+TEST_CASE(
+    "a chain over both engines and the CPU does the maintenance it needs, and the document shows "
+    "what is found if not") {
   const auto findings = forget_each("ds_cnn", 1, true);
   std::ifstream file(test::project_file("docs/coherence.md"));
   std::stringstream text;
@@ -159,7 +173,8 @@ TEST_CASE("a chain over both engines and the CPU does the maintenance it needs, 
   for (std::string line; std::getline(text, line);)
     if (line.starts_with("missing clean: at ")) quoted.push_back(words(line));
   REQUIRE(quoted.size() == 1);
-  const auto found = std::ranges::find_if(findings, [&](const std::string& f) { return words(f) == quoted[0]; });
+  const auto found =
+      std::ranges::find_if(findings, [&](const std::string& f) { return words(f) == quoted[0]; });
   CHECK(found != findings.end());
   for (const std::string& finding : findings) UNSCOPED_INFO(finding);
   CHECK(findings.size() > 10);

@@ -1,7 +1,6 @@
-// The campaign's detectors fire: runs are spoilt on purpose between the runtime and the SoC, and each is counted as what
-// it is. Without this a campaign without findings would prove nothing.
+// The campaign's detectors fire: runs are spoilt on purpose between the runtime and the SoC, and
+// each is counted as what it is. Without this a campaign without findings would prove nothing.
 #include <catch2/catch.hpp>
-
 #include <csignal>
 #include <cstdlib>
 #include <vector>
@@ -22,7 +21,8 @@ class SpoiltPort final : public test::ForwardingPort {
  public:
   SpoiltPort(HwPort& port, std::size_t how) : ForwardingPort(port), how_(how) {}
 
-  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes, std::uint64_t align) override {
+  base::Result<SharedMemory> alloc(MemoryKind kind, std::uint64_t bytes,
+                                   std::uint64_t align) override {
     auto out = port_.alloc(kind, bytes, align);
     if (out.ok()) memory_.push_back(*out);
     return out;
@@ -35,7 +35,8 @@ class SpoiltPort final : public test::ForwardingPort {
   void invalidate(std::uint64_t address, std::uint64_t bytes) override {
     port_.invalidate(address, bytes);
     for (const SharedMemory& m : memory_)
-      if (how_ == kBytes && address >= m.address && address < m.address + m.bytes) m.host[address - m.address] ^= 1;
+      if (how_ == kBytes && address >= m.address && address < m.address + m.bytes)
+        m.host[address - m.address] ^= 1;
   }
   // Nobody wakes up for four minutes, three more than a run's longest bound.
   std::uint32_t wait_irqs(std::uint32_t lines, std::uint64_t deadline_ps) override {
@@ -47,7 +48,8 @@ class SpoiltPort final : public test::ForwardingPort {
     while (how_ == kEndless) (void)port_.bus_errors();
     return port_.wait_irqs(lines, deadline_ps);
   }
-  // The CPU writes what it does not clean, with the bytes that were there: the output is right by luck.
+  // The CPU writes what it does not clean, with the bytes that were there: the output is right by
+  // luck.
   void write32(std::uint64_t address, std::uint32_t value) override {
     if (how_ == kCache)
       for (const SharedMemory& m : memory_) port_.announce({m.address, m.bytes, true});
@@ -61,7 +63,9 @@ class SpoiltPort final : public test::ForwardingPort {
 
 }  // namespace
 
-TEST_CASE("a campaign counts wrong bytes, late waits, unbalanced books, crashes and endless runs as what they are") {
+TEST_CASE(
+    "a campaign counts wrong bytes, late waits, unbalanced books, crashes and endless runs as what "
+    "they are") {
   tools::CommonOptions common;
   common.soc = test::project_file("configs/soc/wearable.yaml");
   const auto options = tools::simulate_options(common);
@@ -74,13 +78,17 @@ TEST_CASE("a campaign counts wrong bytes, late waits, unbalanced books, crashes 
   auto campaign = tools::Campaign::prepare(plan, *options, 1);
   if (!campaign.ok()) FAIL(campaign.error().text());
   campaign->most_seconds = 2;
-  campaign->tamper = [](HwPort& port, std::size_t run) { return std::make_unique<SpoiltPort>(port, run); };
+  campaign->tamper = [](HwPort& port, std::size_t run) {
+    return std::make_unique<SpoiltPort>(port, run);
+  };
   const auto results = campaign->run_all(2);
-  const CampaignOutcome expected[] = {CampaignOutcome::kUnaffected, CampaignOutcome::kWrong, CampaignOutcome::kLate,
-                                      CampaignOutcome::kBooks,      CampaignOutcome::kCrash, CampaignOutcome::kCrash};
+  const CampaignOutcome expected[] = {CampaignOutcome::kUnaffected, CampaignOutcome::kWrong,
+                                      CampaignOutcome::kLate,       CampaignOutcome::kBooks,
+                                      CampaignOutcome::kCrash,      CampaignOutcome::kCrash};
   REQUIRE(results.size() == kRuns);
   for (std::size_t i = 0; i < kRuns; ++i) {
-    INFO("run " << i << ": " << tools::campaign_outcome_name(results[i].outcome) << ": " << results[i].text);
+    INFO("run " << i << ": " << tools::campaign_outcome_name(results[i].outcome) << ": "
+                << results[i].text);
     CHECK(results[i].outcome == expected[i]);
     CHECK(tools::forbidden(results[i].outcome) == (i != kNot));
   }

@@ -11,13 +11,16 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const char* const kSuite = "cases:\n  - {network: ecg_tcn}\n  - {network: autoencoder, effort: fast}\ntolerances: {energy_nj: 0.0001}\n";
+const char* const kSuite =
+    "cases:\n  - {network: ecg_tcn}\n  - {network: autoencoder, effort: fast}\ntolerances: "
+    "{energy_nj: 0.0001}\n";
 
 }  // namespace
 
 TEST_CASE("a cycle more a tile is caught, and the layers are named") {
   TempFolder folder;
-  const std::string suite = folder.file("s.yaml"), junit = folder.file("j.xml"), markdown = folder.file("m.md");
+  const std::string suite = folder.file("s.yaml"), junit = folder.file("j.xml"),
+                    markdown = folder.file("m.md");
   write_text(suite, kSuite);
   REQUIRE(run_deputy({"ci", suite, "--update-baseline"}).exit_code == 0);
   const auto unchanged = run_deputy({"ci", suite, "--junit", junit, "--jobs", "1"});
@@ -25,13 +28,18 @@ TEST_CASE("a cycle more a tile is caught, and the layers are named") {
   CHECK_THAT(unchanged.out, Contains("2 of 2 cases"));
   CHECK_THAT(read_text(junit), Contains("tests=\"20\" failures=\"0\" errors=\"0\""));
 
-  const std::vector<std::string> slow = {"ci", suite, "--set", "silicon.defect=slow-compute", "--junit", junit, "--markdown", markdown};
+  const std::vector<std::string> slow = {
+      "ci",      suite, "--set",      "silicon.defect=slow-compute",
+      "--junit", junit, "--markdown", markdown};
   const auto caught = run_deputy(slow);
   CHECK(caught.exit_code == 1);
-  CHECK_THAT(caught.out, Contains("npu_cycles") && Contains("layer ") && Contains("CONV_2D") && Contains("0 of 2 cases"));
+  CHECK_THAT(caught.out, Contains("npu_cycles") && Contains("layer ") && Contains("CONV_2D") &&
+                             Contains("0 of 2 cases"));
   CHECK_THAT(read_text(junit), Contains("<failure message=\"npu_cycles: ") && Contains("CONV_2D"));
-  CHECK_THAT(read_text(markdown), Contains("**failed**") && Contains("* layer ") && Contains("CONV_2D"));
-  // Cycles moved, bytes did not; only operators that the NPU computes became slower, each at least by a cycle.
+  CHECK_THAT(read_text(markdown),
+             Contains("**failed**") && Contains("* layer ") && Contains("CONV_2D"));
+  // Cycles moved, bytes did not; only operators that the NPU computes became slower, each at least
+  // by a cycle.
   auto as_json = slow;
   as_json.push_back("--json");
   const auto verdict = nlohmann::json::parse(run_deputy(as_json).out);
@@ -42,11 +50,13 @@ TEST_CASE("a cycle more a tile is caught, and the layers are named") {
     CHECK(c["metrics"]["dram_bytes"]["moved"] == false);
     CHECK(c["metrics"]["macs_on_npu"]["moved"] == false);
     REQUIRE_FALSE(c["layers"].empty());
-    CHECK(c["layers"][0]["cycles"][1].get<double>() >= c["layers"][0]["cycles"][0].get<double>() + 1);
+    CHECK(c["layers"][0]["cycles"][1].get<double>() >=
+          c["layers"][0]["cycles"][0].get<double>() + 1);
   }
   // Within a tolerance that is wide enough it passes.
-  write_text(suite, "cases:\n  - {network: ecg_tcn}\n  - {network: autoencoder, effort: fast}\n"
-                    "tolerances: {energy_nj: 50, npu_cycles: 50, latency_ns: 50, host_cycles: 50}\n");
+  write_text(suite,
+             "cases:\n  - {network: ecg_tcn}\n  - {network: autoencoder, effort: fast}\n"
+             "tolerances: {energy_nj: 50, npu_cycles: 50, latency_ns: 50, host_cycles: 50}\n");
   CHECK(run_deputy(slow).exit_code == 0);
 }
 
@@ -67,7 +77,8 @@ TEST_CASE("other bytes, missing cases and cases that fail are 1; what cannot be 
   write_text(suite, "cases: [{network: ecg_tcn, effort: fast, soc: implant}]\n");
   const auto cases = run_deputy({"ci", suite});
   CHECK(cases.exit_code == 1);
-  CHECK_THAT(cases.out, Contains("the baseline does not have it") && Contains("is in the baseline, not in the suite"));
+  CHECK_THAT(cases.out, Contains("the baseline does not have it") &&
+                            Contains("is in the baseline, not in the suite"));
 
   write_text(suite, "cases: [{network: nothing}]\n");
   CHECK(run_deputy({"ci", suite, "--update-baseline"}).exit_code == 1);
@@ -95,10 +106,15 @@ TEST_CASE("a verdict: tolerances count in both directions, layers by the change 
   tools::CiResult before;
   for (const auto& m : tools::ci_metrics()) before.metrics[m.name] = 1000;
   before.outputs = {"a"};
-  before.layers = {{"x", "CONV_2D", "npu", 100, 1, 8}, {"y", "ADD", "npu", 500, 1, 8}, {"z", "ADD", "cpu", 7, 1, 8}};
-  const auto judged = [&](const tools::CiResult& now) { return tools::judge(suite, {{"c", now}}, {{"c", before}}).at(0); };
+  before.layers = {{"x", "CONV_2D", "npu", 100, 1, 8},
+                   {"y", "ADD", "npu", 500, 1, 8},
+                   {"z", "ADD", "cpu", 7, 1, 8}};
+  const auto judged = [&](const tools::CiResult& now) {
+    return tools::judge(suite, {{"c", now}}, {{"c", before}}).at(0);
+  };
   CHECK(judged(before).good());
-  for (const auto& [cycles, good] : {std::pair{1010.0, true}, {1011.0, false}, {990.0, true}, {989.0, false}}) {
+  for (const auto& [cycles, good] :
+       {std::pair{1010.0, true}, {1011.0, false}, {990.0, true}, {989.0, false}}) {
     tools::CiResult now = before;
     now.metrics["npu_cycles"] = cycles;
     CHECK(judged(now).good() == good);

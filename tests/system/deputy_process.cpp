@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
 #include "tests/support/source_dir.h"
 
 // libsystemc refers to it; Catch2's main() is used instead.
@@ -51,7 +52,8 @@ Outcome run_deputy(const std::vector<std::string>& arguments) {
   const std::string out = folder.file("out"), err = folder.file("err");
   const pid_t pid = fork();
   if (pid == 0) {
-    if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(127);
+    if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr))
+      _exit(127);
     std::vector<char*> argv{const_cast<char*>("deputy")};
     for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);

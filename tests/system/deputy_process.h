@@ -7,7 +7,7 @@
 namespace deputy::test {
 
 struct Outcome {
-  int exit_code = -1;   ///< -1: killed by a signal
+  int exit_code = -1;  ///< -1: killed by a signal
   std::string out, err;
 };
 Outcome run_deputy(const std::vector<std::string>& arguments);
@@ -31,7 +31,8 @@ void write_text(const std::string& path, const std::string& text);
 
 /// The project's own file, from the top folder.
 std::string project_file(const std::string& name);
-/// The golden data beside the project, or "" (with a line on stderr saying what is skipped) when absent.
+/// The golden data beside the project, or "" (with a line on stderr saying what is skipped) when
+/// absent.
 std::string shared_data(const std::string& name);
 
 }  // namespace deputy::test

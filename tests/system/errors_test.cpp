@@ -26,7 +26,8 @@ TEST_CASE("a truncated model is malformed, not a crash") {
   TempFolder t;
   const std::string whole = read_text(kModel);
   REQUIRE(whole.size() > 1000);
-  for (const std::size_t keep : {std::size_t{0}, std::size_t{7}, whole.size() / 2, whole.size() - 1}) {
+  for (const std::size_t keep :
+       {std::size_t{0}, std::size_t{7}, whole.size() / 2, whole.size() - 1}) {
     write_text(t.file("cut.tflite"), whole.substr(0, keep));
     const auto r = run_deputy({"run", t.file("cut.tflite")});
     INFO(keep << " bytes: " << r.err);
@@ -46,7 +47,8 @@ TEST_CASE("an unknown key names its file, line and the nearest key") {
   write_text(t.file("soc.yaml"), "name: x\nnpu:\n  mac:\n    oc_lane: 8\n");
   const auto r = run_deputy({"run", kModel, "--soc", t.file("soc.yaml")});
   CHECK(r.exit_code == 4);
-  CHECK_THAT(r.err, Contains("soc.yaml:4") && Contains("npu.mac.oc_lane") && Contains("did you mean 'npu.mac.oc_lanes'"));
+  CHECK_THAT(r.err, Contains("soc.yaml:4") && Contains("npu.mac.oc_lane") &&
+                        Contains("did you mean 'npu.mac.oc_lanes'"));
 }
 
 TEST_CASE("a value out of range states the range") {
@@ -93,7 +95,8 @@ TEST_CASE("too many inputs is a usage error") {
 TEST_CASE("an expectation that does not hold is a mismatch and still leaves the report") {
   TempFolder t;
   write_text(t.file("want.bin"), "wrong");
-  const auto r = run_deputy({"run", kModel, "--expect", t.file("want.bin"), "--report", t.file("r.json")});
+  const auto r =
+      run_deputy({"run", kModel, "--expect", t.file("want.bin"), "--report", t.file("r.json")});
   CHECK(r.exit_code == 8);
   CHECK_THAT(r.err, Contains("output 0 differs"));
   CHECK_FALSE(read_text(t.file("r.json")).empty());

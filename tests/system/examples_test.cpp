@@ -38,7 +38,8 @@ std::vector<std::string> subcommands(std::vector<std::string> path) {
   if (at == std::string::npos) return out;
   for (std::size_t from = at + 13; from < help.size() && help[from] == ' ';) {
     const std::size_t end = std::min(help.find('\n', from), help.size());
-    if (help.compare(from, 2, "  ") == 0 && help[from + 2] != ' ') out.push_back(help.substr(from + 2, help.find(' ', from + 2) - from - 2));
+    if (help.compare(from, 2, "  ") == 0 && help[from + 2] != ' ')
+      out.push_back(help.substr(from + 2, help.find(' ', from + 2) - from - 2));
     from = end + 1;
   }
   return out;
@@ -47,7 +48,8 @@ std::vector<std::string> subcommands(std::vector<std::string> path) {
 void write_samples(const std::string& path, DType type, const Shape& shape, std::size_t bytes) {
   std::vector<std::uint8_t> data(bytes);
   if (type == DType::kFloat32)
-    for (std::size_t i = 0; i + 3 < bytes; i += 4) data[i + 3] = 0x3f, data[i + 2] = static_cast<std::uint8_t>(i * 37);  // 0.5 to 2
+    for (std::size_t i = 0; i + 3 < bytes; i += 4)
+      data[i + 3] = 0x3f, data[i + 2] = static_cast<std::uint8_t>(i * 37);  // 0.5 to 2
   const auto file = tools::format_npy(type, shape, data);
   write_text(path, {file.begin(), file.end()});
 }
@@ -66,11 +68,13 @@ void prepare(const TempFolder& folder) {
   write_samples(folder.file("test_y.npy"), DType::kInt32, {8}, 32);
 }
 
-// Examples that need what is not here, change what is, or take seconds that their own tests take already.
-const std::map<std::string, const char*> kNotRun = {{"check-data", "golden data"},
-                                                    {"bench ratios", "outside models"},
-                                                    {"validate", "writes into the source tree"},
-                                                    {"probe", "seven seconds; ends with exit code 8"}};
+// Examples that need what is not here, change what is, or take seconds that their own tests take
+// already.
+const std::map<std::string, const char*> kNotRun = {
+    {"check-data", "golden data"},
+    {"bench ratios", "outside models"},
+    {"validate", "writes into the source tree"},
+    {"probe", "seven seconds; ends with exit code 8"}};
 
 }  // namespace
 
@@ -96,7 +100,8 @@ TEST_CASE("every command's help has an example, and it runs") {
       INFO(example);
       const std::string script = folder.file("example.sh");
       write_text(script, "cd " + folder.path() + "\nexport PATH=$PWD:$PATH\n" + example + "\n");
-      const int status = std::system(("bash " + script + " >" + folder.file("out") + " 2>" + folder.file("err")).c_str());
+      const int status = std::system(
+          ("bash " + script + " >" + folder.file("out") + " 2>" + folder.file("err")).c_str());
       INFO(read_text(folder.file("out")).substr(0, 2000) << read_text(folder.file("err")));
       CHECK(WEXITSTATUS(status) == 0);
       ++ran;

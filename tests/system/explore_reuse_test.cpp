@@ -1,4 +1,5 @@
-// What an exploration shares between points changes no number: programs, runs under other prices, workers. And response times of frames.
+// What an exploration shares between points changes no number: programs, runs under other prices,
+// workers. And response times of frames.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -32,8 +33,10 @@ tools::Evaluator prepared(tools::Experiment& e) {
   return std::move(*out);
 }
 
-// Random points, each evaluated by one evaluator that keeps what it has and by one that has nothing.
-void same_as_uncached(const std::string& text, std::size_t count, std::size_t& simulated, std::size_t& compiled) {
+// Random points, each evaluated by one evaluator that keeps what it has and by one that has
+// nothing.
+void same_as_uncached(const std::string& text, std::size_t count, std::size_t& simulated,
+                      std::size_t& compiled) {
   tools::Experiment e = experiment(text);
   const tools::Evaluator pristine = prepared(e);
   tools::Evaluator keeping = pristine;
@@ -46,7 +49,8 @@ void same_as_uncached(const std::string& text, std::size_t count, std::size_t& s
     REQUIRE(point.ok());
     INFO(point->id());
     tools::Evaluator fresh = pristine;
-    const auto expected = fresh.run(fresh.job(*point, 0)), found = keeping.run(keeping.job(*point, 0));
+    const auto expected = fresh.run(fresh.job(*point, 0)),
+               found = keeping.run(keeping.job(*point, 0));
     INFO(expected.reason);
     CHECK(tools::Evaluator::encode(found) == tools::Evaluator::encode(expected));
     ok += expected.status == "ok";
@@ -57,7 +61,9 @@ void same_as_uncached(const std::string& text, std::size_t count, std::size_t& s
 
 }  // namespace
 
-TEST_CASE("points that differ only in prices share a run, and have the numbers of one that shares nothing") {
+TEST_CASE(
+    "points that differ only in prices share a run, and have the numbers of one that shares "
+    "nothing") {
   std::size_t simulated = 0, compiled = 0;
   same_as_uncached(R"(
 workloads: [{network: ecg_tcn}]
@@ -71,9 +77,12 @@ parameters:
   rail: {key: power.rail, values: [soc, npu]}
   gate: {key: power.clock_gating, values: [true, false]}
   trace: {key: power.trace_us, values: [0, 1, 7]}
-  nodes: {key: energy.file, values: [)" + project_file("configs/energy/28nm.yaml") + ", " + project_file("configs/energy/16nm.yaml") + R"(]}
+  nodes: {key: energy.file, values: [)" +
+                       project_file("configs/energy/28nm.yaml") + ", " +
+                       project_file("configs/energy/16nm.yaml") + R"(]}
   clock: {key: npu.clock_mhz, values: [100, 200]}
-)", 24, simulated, compiled);
+)",
+                   24, simulated, compiled);
   CHECK(simulated == 2);  // one a clock
   CHECK(compiled == 2);
   same_as_uncached(R"(
@@ -84,7 +93,8 @@ parameters:
   idle: {key: dram.device.rail_2.idd2n, range: {from: 1, to: 30}}
   gate: {key: power.host.gating, values: [true, false]}
   sensor: {key: sensor.mb_per_s, values: [10, 20]}
-)", 12, simulated, compiled);
+)",
+                   12, simulated, compiled);
   CHECK(simulated <= 4);  // the sensor is idle, but nobody has promised that it changes nothing
   CHECK(simulated >= 2);
   CHECK(compiled == 1);
@@ -96,7 +106,8 @@ TEST_CASE("every knob that only prices is one, and a knob that gates is not amon
   std::size_t prices = 0;
   for (const auto& row : rows) prices += soc::only_prices(row.key);
   CHECK(prices > 20);
-  for (const char* key : {"power.npu.gating", "power.npu.wake_us", "npu.clock_mhz", "dram.device.tck_ps", "host.clock_mhz", "noc.width_bytes"})
+  for (const char* key : {"power.npu.gating", "power.npu.wake_us", "npu.clock_mhz",
+                          "dram.device.tck_ps", "host.clock_mhz", "noc.width_bytes"})
     CHECK_FALSE(soc::only_prices(key));
 }
 
@@ -137,18 +148,24 @@ TEST_CASE("frames come as planned, and a share of responses is by nearest rank")
   CHECK(t.response_at(1) == 200);
 }
 
-TEST_CASE("frames that come slower than they are computed wait for nobody, faster ones for all before them") {
+TEST_CASE(
+    "frames that come slower than they are computed wait for nobody, faster ones for all before "
+    "them") {
   TempFolder folder;
   const std::string model = folder.file("ecg.tflite");
   REQUIRE(run_deputy({"network", "ecg_tcn", "-o", model}).exit_code == 0);
   const auto run = [&](const char* period_us, const char* jitter_us) {
-    const auto r = run_deputy({"run", model, "--timing-only", "--effort", "fast", "--json", "--frames", "50", "--frame-period", period_us, "--frame-jitter", jitter_us});
+    const auto r =
+        run_deputy({"run", model, "--timing-only", "--effort", "fast", "--json", "--frames", "50",
+                    "--frame-period", period_us, "--frame-jitter", jitter_us});
     INFO(r.err);
     REQUIRE(r.exit_code == 0);
     return nlohmann::json::parse(r.out);
   };
   const auto slow = run("100000", "0"), jittery = run("100000", "1000"), fast = run("1", "0");
-  const auto response = [](const nlohmann::json& j, const char* name) { return j["frames"]["response_ns"][name].get<double>(); };
+  const auto response = [](const nlohmann::json& j, const char* name) {
+    return j["frames"]["response_ns"][name].get<double>();
+  };
   const double latency = slow["latency_ns"];
   // Alone: the latency, and what the frame's preparation and the wake-up take.
   CHECK(response(slow, "p50") > 0.8 * latency);
@@ -159,17 +176,25 @@ TEST_CASE("frames that come slower than they are computed wait for nobody, faste
   CHECK(response(fast, "most") == Approx(50 * service).epsilon(0.05));
   CHECK(response(fast, "p50") == Approx(25 * service).epsilon(0.1));
   CHECK(response(fast, "p99") == response(fast, "most"));  // of 50 frames
-  CHECK_THAT(run_deputy({"run", model, "--timing-only", "--effort", "fast", "--frames", "10", "--frame-period", "1000"}).out, Contains("99 % within"));
+  CHECK_THAT(run_deputy({"run", model, "--timing-only", "--effort", "fast", "--frames", "10",
+                         "--frame-period", "1000"})
+                 .out,
+             Contains("99 % within"));
   CHECK(run_deputy({"run", model, "--frame-period", "1000"}).exit_code == 2);
-  CHECK(run_deputy({"run", model, "--timing-only", "--frames", "10", "--frame-period", "10", "--frame-jitter", "11"}).exit_code == 2);
+  CHECK(run_deputy({"run", model, "--timing-only", "--frames", "10", "--frame-period", "10",
+                    "--frame-jitter", "11"})
+            .exit_code == 2);
 }
 
 TEST_CASE("p99 is an objective of workloads whose frames come at a rate") {
   TempFolder folder;
   const auto explored = [&](const std::string& workload, const std::string& objective) {
-    write_text(folder.file("e.yaml"), "frames: 40\nworkloads: [{network: ecg_tcn, " + workload + "}]\nobjectives: [" + objective +
-                                          ", area]\nparameters: {clock: {key: npu.clock_mhz, values: [20, 200]}}\n");
-    return run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
+    write_text(folder.file("e.yaml"),
+               "frames: 40\nworkloads: [{network: ecg_tcn, " + workload + "}]\nobjectives: [" +
+                   objective +
+                   ", area]\nparameters: {clock: {key: npu.clock_mhz, values: [20, 200]}}\n");
+    return run_deputy(
+        {"explore", folder.file("e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
   };
   const auto p99 = [&](const std::string& workload, std::size_t point) {
     const auto r = explored(workload, "p99");
@@ -177,8 +202,8 @@ TEST_CASE("p99 is an objective of workloads whose frames come at a rate") {
     REQUIRE(r.exit_code == 0);
     return nlohmann::json::parse(r.out)["points"][point]["objectives"]["p99"].get<double>();
   };
-  CHECK(p99("period_us: 50000", 0) > p99("period_us: 50000", 1));   // the slower clock
-  CHECK(p99("period_us: 1", 1) > 5 * p99("period_us: 50000", 1));   // and waiting; under another key
+  CHECK(p99("period_us: 50000", 0) > p99("period_us: 50000", 1));  // the slower clock
+  CHECK(p99("period_us: 1", 1) > 5 * p99("period_us: 50000", 1));  // and waiting; under another key
   CHECK(p99("period_us: 1, jitter_us: 1", 1) != p99("period_us: 1", 1));
   const auto none = explored("weight: 1", "p99");
   CHECK(none.exit_code == 4);

@@ -1,4 +1,5 @@
-// `deputy explore`: what it finds, what it records when a point goes wrong, and that nothing is lost or done twice when it is killed.
+// `deputy explore`: what it finds, what it records when a point goes wrong, and that nothing is
+// lost or done twice when it is killed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,12 +31,14 @@ parameters:
   sram: {key: sram.bytes, values: [131072, 1048576]}
 )";
 
-/// Starts the program in a process group of its own and kills the group after some microseconds. True: it was over before.
+/// Starts the program in a process group of its own and kills the group after some microseconds.
+/// True: it was over before.
 bool killed_deputy(const std::vector<std::string>& arguments, unsigned microseconds) {
   const pid_t pid = fork();
   if (pid == 0) {
     setpgid(0, 0);
-    if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(127);
+    if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr))
+      _exit(127);
     std::vector<char*> argv{const_cast<char*>("deputy")};
     for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);
@@ -61,7 +64,9 @@ void killed_and_resumed(int kills, const std::vector<std::string>& more) {
   TempFolder folder;
   write_text(folder.file("e.yaml"), kSmall);
   const auto arguments = [&](const std::string& name) {
-    std::vector<std::string> out = {"explore", folder.file("e.yaml"), "--db", folder.file(name + ".sqlite"), "--csv", folder.file(name + ".csv")};
+    std::vector<std::string> out = {"explore", folder.file("e.yaml"),
+                                    "--db",    folder.file(name + ".sqlite"),
+                                    "--csv",   folder.file(name + ".csv")};
     out.insert(out.end(), more.begin(), more.end());
     return out;
   };
@@ -85,10 +90,13 @@ void killed_and_resumed(int kills, const std::vector<std::string>& more) {
 
 }  // namespace
 
-TEST_CASE("an exploration finds the front and the parameters that matter, and a second run runs nothing") {
+TEST_CASE(
+    "an exploration finds the front and the parameters that matter, and a second run runs "
+    "nothing") {
   TempFolder folder;
   write_text(folder.file("e.yaml"), kSmall);
-  const std::vector<std::string> arguments = {"explore", folder.file("e.yaml"), "--db", folder.file("e.sqlite")};
+  const std::vector<std::string> arguments = {"explore", folder.file("e.yaml"), "--db",
+                                              folder.file("e.sqlite")};
   auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), arguments.begin(), arguments.end());
     return run_deputy(more);
@@ -102,17 +110,24 @@ TEST_CASE("an exploration finds the front and the parameters that matter, and a 
   CHECK(json["statuses"]["ok"] == 12);
   // One point is what `deputy run` says of it.
   const auto& point = json["points"][0];
-  std::vector<std::string> run = {"run", folder.file("ecg_tcn.tflite"), "--timing-only", "--effort", "fast", "--json"};
-  for (const auto& [key, value] : point["sets"].items()) run.insert(run.end(), {"--set", key + "=" + value.get<std::string>()});
+  std::vector<std::string> run = {
+      "run", folder.file("ecg_tcn.tflite"), "--timing-only", "--effort", "fast", "--json"};
+  for (const auto& [key, value] : point["sets"].items())
+    run.insert(run.end(), {"--set", key + "=" + value.get<std::string>()});
   REQUIRE(run_deputy({"network", "ecg_tcn", "-o", folder.file("ecg_tcn.tflite")}).exit_code == 0);
   const auto alone = nlohmann::json::parse(run_deputy(run).out);
   CHECK(point["objectives"]["latency"] == alone["latency_ns"]);
   CHECK(point["objectives"]["energy"] == alone["power"]["inference_nj"]);
-  // No point is better than one of the front; SRAM size is the largest part of the area and nothing to the latency's clock.
+  // No point is better than one of the front; SRAM size is the largest part of the area and nothing
+  // to the latency's clock.
   std::vector<explore::Values> values;
-  for (const auto& p : json["points"]) values.push_back({p["objectives"]["latency"], p["objectives"]["energy"], p["objectives"]["area"]});
+  for (const auto& p : json["points"])
+    values.push_back(
+        {p["objectives"]["latency"], p["objectives"]["energy"], p["objectives"]["area"]});
   CHECK(json["front"].get<std::vector<std::size_t>>() == explore::pareto_front(values));
-  const auto share = [&](const char* objective, std::size_t p) { return json["sensitivity"][objective][p]["share"].get<double>(); };
+  const auto share = [&](const char* objective, std::size_t p) {
+    return json["sensitivity"][objective][p]["share"].get<double>();
+  };
   CHECK(json["sensitivity"]["area"][2]["parameter"] == "sram");
   CHECK(share("area", 2) > 0.9);
   CHECK(share("area", 0) == Approx(0).margin(1e-12));  // the clock has no area
@@ -142,42 +157,69 @@ TEST_CASE("mistakes in an experiment are told before anything runs") {
     return r.err;
   };
   const std::string start = "workloads: [{network: ecg_tcn}]\n";
-  CHECK_THAT(error(start + "parameters: {a: {key: npu.clock, values: [1]}}"), Contains("no knob 'npu.clock'"));
-  CHECK_THAT(error(start + "objectives: [speed]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("use one of latency"));
-  CHECK_THAT(error(start + "objectives: [latency@kws]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("no workload 'kws'"));
-  CHECK_THAT(error(start + "method: magic\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("no method 'magic'"));
-  CHECK_THAT(error(start + "effort: fats\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("no effort 'fats'") && Contains("fast, full"));
-  CHECK_THAT(error(start + "oops: 1\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("unknown key 'oops'"));
-  CHECK_THAT(error("parameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("nothing runs"));
-  CHECK_THAT(error(start + "constraints: ['a > 500']\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"), Contains("allow no point"));
+  CHECK_THAT(error(start + "parameters: {a: {key: npu.clock, values: [1]}}"),
+             Contains("no knob 'npu.clock'"));
+  CHECK_THAT(
+      error(start + "objectives: [speed]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+      Contains("use one of latency"));
+  CHECK_THAT(
+      error(start +
+            "objectives: [latency@kws]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+      Contains("no workload 'kws'"));
+  CHECK_THAT(error(start + "method: magic\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+             Contains("no method 'magic'"));
+  CHECK_THAT(error(start + "effort: fats\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+             Contains("no effort 'fats'") && Contains("fast, full"));
+  CHECK_THAT(error(start + "oops: 1\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+             Contains("unknown key 'oops'"));
+  CHECK_THAT(error("parameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+             Contains("nothing runs"));
+  CHECK_THAT(
+      error(start +
+            "constraints: ['a > 500']\nparameters: {a: {key: npu.clock_mhz, values: [100]}}"),
+      Contains("allow no point"));
 }
 
-TEST_CASE("files that an experiment names lie beside it, and what is in them counts, not what they are called") {
+TEST_CASE(
+    "files that an experiment names lie beside it, and what is in them counts, not what they are "
+    "called") {
   TempFolder folder;
   std::filesystem::create_directories(folder.file("sub"));
   const std::string tables = project_file("configs/");
   const auto write_tables = [&](const char* mac_pj, const char* area) {
-    write_text(folder.file("sub/energy.yaml"), "volts: 0.9\ndram_file: " + tables + "energy/lpddr4-3200.yaml\nhost_file: " + tables +
-                                                   "host/cortex-m33.yaml\nnpu_mac_pj: " + mac_pj +
-                                                   "\nnpu_vec_pj: 1\nnoc_byte_pj: 1\nnpu_decode_byte_pj: 1\nnpu_cycle_pj: 1\nnpu_wake_pj: 1\n"
-                                                   "sram_wake_pj: 1\nnpu_static_mw: 1\nnpu_gated_share: 0.1\nsram_static_mw_per_mib: 1\n"
-                                                   "sram_retention_share: 0.1\nsram_macros:\n  - {kib: 8, read_byte_pj: 1, write_byte_pj: 1, "
-                                                   "basis: assumption, source: a test}\n");
-    write_text(folder.file("sub/area.yaml"), std::string("mac_um2: {value: ") + area + ", basis: assumption, source: a test}\n");
+    write_text(
+        folder.file("sub/energy.yaml"),
+        "volts: 0.9\ndram_file: " + tables + "energy/lpddr4-3200.yaml\nhost_file: " + tables +
+            "host/cortex-m33.yaml\nnpu_mac_pj: " + mac_pj +
+            "\nnpu_vec_pj: 1\nnoc_byte_pj: 1\nnpu_decode_byte_pj: 1\nnpu_cycle_pj: 1\nnpu_wake_pj: "
+            "1\n"
+            "sram_wake_pj: 1\nnpu_static_mw: 1\nnpu_gated_share: 0.1\nsram_static_mw_per_mib: 1\n"
+            "sram_retention_share: 0.1\nsram_macros:\n  - {kib: 8, read_byte_pj: 1, write_byte_pj: "
+            "1, "
+            "basis: assumption, source: a test}\n");
+    write_text(folder.file("sub/area.yaml"),
+               std::string("mac_um2: {value: ") + area + ", basis: assumption, source: a test}\n");
   };
   const auto run = [&] {
-    const auto r = run_deputy({"explore", folder.file("sub/e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
+    const auto r = run_deputy(
+        {"explore", folder.file("sub/e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
     INFO(r.out << r.err);
     REQUIRE(r.exit_code == 0);
     const auto json = nlohmann::json::parse(r.out);
     return json["points"][0]["objectives"].get<std::map<std::string, double>>();
   };
   std::size_t runs = 0;
-  for (const char* soc : {"soc: wearable\nset: [energy.file=energy.yaml]\nparameters: {a: {key: npu.clock_mhz, values: [100]}}\n",
-                          "soc: soc.yaml\nparameters: {f: {key: energy.file, values: [energy.yaml]}}\n"}) {
+  for (const char* soc :
+       {"soc: wearable\nset: [energy.file=energy.yaml]\nparameters: {a: {key: npu.clock_mhz, "
+        "values: [100]}}\n",
+        "soc: soc.yaml\nparameters: {f: {key: energy.file, values: [energy.yaml]}}\n"}) {
     INFO(soc);
-    write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 50}\nenergy: {file: " + tables + "energy/28nm.yaml}\n");
-    write_text(folder.file("sub/e.yaml"), std::string("workloads: [{network: ecg_tcn}]\nobjectives: [energy, area, latency]\narea: area.yaml\n") + soc);
+    write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 50}\nenergy: {file: " +
+                                                tables + "energy/28nm.yaml}\n");
+    write_text(folder.file("sub/e.yaml"),
+               std::string("workloads: [{network: ecg_tcn}]\nobjectives: [energy, area, "
+                           "latency]\narea: area.yaml\n") +
+                   soc);
     write_tables("1", "1");
     const auto first = run();
     CHECK(stored(folder.file("e.sqlite")) == ++runs);
@@ -194,22 +236,28 @@ TEST_CASE("files that an experiment names lie beside it, and what is in them cou
     CHECK(run() == first);  // known by what is in the files
     CHECK(stored(folder.file("e.sqlite")) == runs);
   }
-  write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 100}\nenergy: {file: " + tables + "energy/28nm.yaml}\n");
+  write_text(folder.file("sub/soc.yaml"), "name: mine\nhost: {clock_mhz: 100}\nenergy: {file: " +
+                                              tables + "energy/28nm.yaml}\n");
   (void)run();
   CHECK(stored(folder.file("e.sqlite")) == runs + 1);
 }
 
 TEST_CASE("refused points are recorded with their reason and the others run") {
   TempFolder folder;
-  write_text(folder.file("e.yaml"), "workloads: [{network: ecg_tcn}]\nparameters: {a: {key: sram.bytes, values: [1048576, 17]}}");
-  const auto r = run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
+  write_text(
+      folder.file("e.yaml"),
+      "workloads: [{network: ecg_tcn}]\nparameters: {a: {key: sram.bytes, values: [1048576, 17]}}");
+  const auto r =
+      run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("e.sqlite"), "--json"});
   CHECK(r.exit_code == 0);
   const auto json = nlohmann::json::parse(r.out);
   CHECK(json["points"][0]["status"] == "ok");
   CHECK(json["points"][1]["status"] == "refused");
   CHECK_THAT(json["points"][1]["reason"].get<std::string>(), Contains("sram.bytes"));
-  write_text(folder.file("none.yaml"), "workloads: [{network: ecg_tcn}]\nparameters: {a: {key: sram.bytes, values: [17]}}");
-  CHECK(run_deputy({"explore", folder.file("none.yaml"), "--db", folder.file("none.sqlite")}).exit_code == 5);
+  write_text(folder.file("none.yaml"),
+             "workloads: [{network: ecg_tcn}]\nparameters: {a: {key: sram.bytes, values: [17]}}");
+  CHECK(run_deputy({"explore", folder.file("none.yaml"), "--db", folder.file("none.sqlite")})
+            .exit_code == 5);
 }
 
 TEST_CASE("a point that crashes or never ends is recorded, and the sweep goes on") {
@@ -233,7 +281,8 @@ TEST_CASE("a point that crashes or never ends is recorded, and the sweep goes on
   };
   work.run = run;
   std::vector<explore::Point> points;
-  for (const char* text : {"1.25", "crash", "hang", "refuse", "exit", "2.5"}) points.push_back({{text}, {0}, {}});
+  for (const char* text : {"1.25", "crash", "hang", "refuse", "exit", "2.5"})
+    points.push_back({{text}, {0}, {}});
   {
     tools::Sweep sweep(work, *store, {2, 1, {}});
     const auto results = sweep.run(points);
@@ -257,16 +306,20 @@ TEST_CASE("a point that crashes or never ends is recorded, and the sweep goes on
   CHECK(*store->size() == 3);
 }
 
-TEST_CASE("a worker that is killed from outside does not condemn its job, one that does it twice does") {
+TEST_CASE(
+    "a worker that is killed from outside does not condemn its job, one that does it twice does") {
   TempFolder folder;
   const std::string mark = folder.file("mark");
-  tools::WorkerPool pool(2, 10, [&](const std::string& job) {
-    if (job == "always" || (job == "once" && !std::filesystem::exists(mark))) {
-      write_text(mark, "");
-      kill(getpid(), SIGKILL);
-    }
-    return job + "!";
-  }, true);
+  tools::WorkerPool pool(
+      2, 10,
+      [&](const std::string& job) {
+        if (job == "always" || (job == "once" && !std::filesystem::exists(mark))) {
+          write_text(mark, "");
+          kill(getpid(), SIGKILL);
+        }
+        return job + "!";
+      },
+      true);
   const std::string large(300000, 'x');
   pool.submit(0, "once"), pool.submit(1, "always"), pool.submit(2, large);
   std::map<std::size_t, tools::WorkerPool::Answer> answers;
@@ -278,7 +331,8 @@ TEST_CASE("a worker that is killed from outside does not condemn its job, one th
   CHECK(answers[2].text == large + "!");
 }
 
-TEST_CASE("killed three times and resumed, an exploration has the table of one that was left alone") {
+TEST_CASE(
+    "killed three times and resumed, an exploration has the table of one that was left alone") {
   killed_and_resumed(3, {});
 }
 
@@ -298,8 +352,10 @@ TEST_CASE("shards that ran apart make the table of a whole run when they are mer
   REQUIRE(whole.exit_code == 0);
   REQUIRE(with("0.sqlite", {"--shard", "0/2"}).exit_code == 0);
   REQUIRE(with("1.sqlite", {"--shard", "1/2"}).exit_code == 0);
-  CHECK(stored(folder.file("0.sqlite")) + stored(folder.file("1.sqlite")) == stored(folder.file("whole.sqlite")));
-  const std::vector<std::string> merge = {"--merge", folder.file("0.sqlite"), "--merge", folder.file("1.sqlite")};
+  CHECK(stored(folder.file("0.sqlite")) + stored(folder.file("1.sqlite")) ==
+        stored(folder.file("whole.sqlite")));
+  const std::vector<std::string> merge = {"--merge", folder.file("0.sqlite"), "--merge",
+                                          folder.file("1.sqlite")};
   auto json = merge;
   json.push_back("--json");
   CHECK_THAT(with("merged.sqlite", merge).out, Contains("12 runs, 12 of them from"));
@@ -308,22 +364,28 @@ TEST_CASE("shards that ran apart make the table of a whole run when they are mer
   CHECK(with("x.sqlite", {"--shard", "0/2", "--method", "nsga2"}).exit_code == 2);
 }
 
-TEST_CASE("a job array's tasks are shards, and one that does not come to its end is told with its log") {
+TEST_CASE(
+    "a job array's tasks are shards, and one that does not come to its end is told with its log") {
   TempFolder folder;
   write_text(folder.file("e.yaml"), kSmall);
   // A Slurm of three lines: runs the array's tasks one after the other; FAIL says what goes wrong.
   const std::string sbatch = folder.file("sbatch");
-  write_text(sbatch, "#!/bin/sh\n[ \"$FAIL\" = submit ] && exit 9\nfor last; do :; done\n"
-                     "for i in 0 1; do [ \"$FAIL\" = task ] && [ $i = 1 ] || SLURM_ARRAY_TASK_ID=$i sh $last >$last.$i.log 2>&1; done\n");
+  write_text(sbatch,
+             "#!/bin/sh\n[ \"$FAIL\" = submit ] && exit 9\nfor last; do :; done\n"
+             "for i in 0 1; do [ \"$FAIL\" = task ] && [ $i = 1 ] || SLURM_ARRAY_TASK_ID=$i sh "
+             "$last >$last.$i.log 2>&1; done\n");
   std::filesystem::permissions(sbatch, std::filesystem::perms::owner_all);
   const std::string path = getenv("PATH");
   setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
   const auto run = [&](const char* fail, std::vector<std::string> more) {
     setenv("FAIL", fail, 1);
-    more.insert(more.begin(), {"explore", folder.file("e.yaml"), "--db", folder.file(std::string(fail) + ".sqlite"), "--engine", "slurm", "--shards", "2"});
+    more.insert(more.begin(),
+                {"explore", folder.file("e.yaml"), "--db",
+                 folder.file(std::string(fail) + ".sqlite"), "--engine", "slurm", "--shards", "2"});
     return run_deputy(more);
   };
-  const auto local = run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("local.sqlite"), "--json"});
+  const auto local =
+      run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("local.sqlite"), "--json"});
   const auto whole = run("none", {"--json"});
   CHECK(whole.exit_code == 0);
   CHECK(whole.out == local.out);
@@ -332,12 +394,16 @@ TEST_CASE("a job array's tasks are shards, and one that does not come to its end
   CHECK_THAT(not_submitted.err, Contains("shard-0") && Contains("sbatch ended with code 9"));
   const auto lost = run("task", {});
   CHECK(lost.exit_code == 7);
-  CHECK_THAT(lost.err, Contains("shard-1") && Contains("did not come to an end") && Contains("slurm.1.log"));
+  CHECK_THAT(lost.err,
+             Contains("shard-1") && Contains("did not come to an end") && Contains("slurm.1.log"));
   // Shards that stand there from before do not hide that.
-  std::filesystem::copy_file(folder.file("none.sqlite.shard-1"), folder.file("task.sqlite.shard-1"));
+  std::filesystem::copy_file(folder.file("none.sqlite.shard-1"),
+                             folder.file("task.sqlite.shard-1"));
   CHECK(run("task", {}).exit_code == 7);
   CHECK(run("none", {"--shard", "0/2"}).exit_code == 2);
-  CHECK(run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("local.sqlite"), "--shards", "2"}).exit_code == 2);
+  CHECK(run_deputy({"explore", folder.file("e.yaml"), "--db", folder.file("local.sqlite"),
+                    "--shards", "2"})
+            .exit_code == 2);
   setenv("PATH", path.c_str(), 1);
   unsetenv("FAIL");
 }

@@ -1,5 +1,5 @@
-// Inputs and outputs in external regions through the whole stack: equal outputs, balanced books, and DRAM bytes
-// that follow the setting.
+// Inputs and outputs in external regions through the whole stack: equal outputs, balanced books,
+// and DRAM bytes that follow the setting.
 #include <catch2/catch.hpp>
 
 #include "delegate/program_summary.h"
@@ -33,10 +33,12 @@ TEST_CASE("a network runs with its inputs and outputs in either memory") {
       CHECK(report.imbalances.empty());
       if (expected.empty()) expected = run->outputs;
       CHECK(run->outputs == expected);
-      CHECK(run->executable.externals.size() == (common.io == "arena" ? 0 : graph->inputs.size() + graph->outputs.size()));
+      CHECK(run->executable.externals.size() ==
+            (common.io == "arena" ? 0 : graph->inputs.size() + graph->outputs.size()));
       // The compiler's account of the streams, by region, against the bus's, by address.
       std::uint64_t by_region = 0;
-      for (const auto& kernel : delegate::summarise_programs(run->executable)) by_region += kernel.dram_map_bytes;
+      for (const auto& kernel : delegate::summarise_programs(run->executable))
+        by_region += kernel.dram_map_bytes;
       CHECK(report.dram_map_bytes == by_region);
       if (common.io == "sram") sram_dram_bytes = report.dram_map_bytes;
       if (common.io == "dram") CHECK(report.dram_map_bytes > sram_dram_bytes);

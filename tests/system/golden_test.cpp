@@ -1,7 +1,7 @@
 // Golden data from outside runtimes, through the whole stack: compiler, driver, NPU, memories.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <catch2/catch.hpp>
 #include <map>
 
 #include "tests/system/deputy_process.h"
@@ -18,8 +18,8 @@ struct Expectation {
   int at_most_refused = 0;
 };
 
-std::vector<tools::CaseResult> run(const std::string& manifest, const std::string& engine, const std::string& numerics,
-                                   bool layers) {
+std::vector<tools::CaseResult> run(const std::string& manifest, const std::string& engine,
+                                   const std::string& numerics, bool layers) {
   tools::CommonOptions common;
   common.soc = test::project_file("configs/soc/wearable.yaml");
   common.engine = engine;
@@ -29,7 +29,8 @@ std::vector<tools::CaseResult> run(const std::string& manifest, const std::strin
   REQUIRE(simulate.ok());
   options.simulate = *simulate;
   options.layers = layers;
-  auto results = tools::check_data(manifest, options, [](std::size_t, std::size_t, const std::string&) {});
+  auto results =
+      tools::check_data(manifest, options, [](std::size_t, std::size_t, const std::string&) {});
   REQUIRE(results.ok());
   return *results;
 }
@@ -42,8 +43,8 @@ std::string problems(const std::vector<tools::CaseResult>& results, CaseOutcome 
 }
 
 int count(const std::vector<tools::CaseResult>& results, CaseOutcome outcome) {
-  return static_cast<int>(
-      std::count_if(results.begin(), results.end(), [&](const auto& r) { return r.outcome == outcome; }));
+  return static_cast<int>(std::count_if(results.begin(), results.end(),
+                                        [&](const auto& r) { return r.outcome == outcome; }));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-// Real networks on the SoC: what must be on the NPU is, operators' energy adds up, and the ECG classifier from
-// outside reproduces its published accuracy.
-#include <catch2/catch.hpp>
+// Real networks on the SoC: what must be on the NPU is, operators' energy adds up, and the ECG
+// classifier from outside reproduces its published accuracy.
+#include "workloads/networks.h"
+
 #include <fmt/format.h>
 
+#include <catch2/catch.hpp>
 #include <cstring>
 #include <set>
 
@@ -10,7 +12,6 @@
 #include "tools/cli/common.h"
 #include "tools/files.h"
 #include "tools/report.h"
-#include "workloads/networks.h"
 #include "workloads/random.h"
 
 using namespace deputy;
@@ -28,17 +29,19 @@ tools::SimulateOptions wearable(const char* engine) {
 
 }  // namespace
 
-TEST_CASE("MLPerf Tiny int8 networks have every convolution, dense, add and pooling layer on the NPU") {
-  for (const char* name : {"kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8", "str_ww_ref_model"}) {
+TEST_CASE(
+    "MLPerf Tiny int8 networks have every convolution, dense, add and pooling layer on the NPU") {
+  for (const char* name : {"kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8",
+                           "str_ww_ref_model"}) {
     const std::string path = test::shared_data(std::string("models/") + name + ".tflite");
     if (path.empty()) return;
     auto graph = tools::load_model(path);
     REQUIRE(graph.ok());
     auto executable = delegate::compile(*graph, tools::compile_options(wearable("npu")));
     REQUIRE(executable.ok());
-    const std::set<arch::OpKind> must = {arch::OpKind::CONV_2D, arch::OpKind::DEPTHWISE_CONV_2D,
-                                         arch::OpKind::FULLY_CONNECTED, arch::OpKind::ADD,
-                                         arch::OpKind::AVERAGE_POOL_2D, arch::OpKind::MAX_POOL_2D};
+    const std::set<arch::OpKind> must = {
+        arch::OpKind::CONV_2D, arch::OpKind::DEPTHWISE_CONV_2D, arch::OpKind::FULLY_CONNECTED,
+        arch::OpKind::ADD,     arch::OpKind::AVERAGE_POOL_2D,   arch::OpKind::MAX_POOL_2D};
     for (const auto& op : executable->ops) {
       INFO(name << " " << arch::op_name(op.kind) << " " << op.name << ": " << op.reason);
       if (must.count(op.kind)) CHECK(op.on_npu);
@@ -62,12 +65,14 @@ TEST_CASE("operators' energy is part of the total, and every component is there"
   CHECK(ops > 0.2 * report.total_energy_nj);
   CHECK(ops <= report.total_energy_nj);
   // MAC energy by hand: the graph's MACs at the table's price.
-  CHECK(report.energy_nj.at("npu.mac") == Approx(static_cast<double>(report.macs) * options.soc.energy.npu_mac_pj / 1000));
+  CHECK(report.energy_nj.at("npu.mac") ==
+        Approx(static_cast<double>(report.macs) * options.soc.energy.npu_mac_pj / 1000));
 }
 
 TEST_CASE("the ECG beat classifier reproduces 93.26 % on the labelled beats") {
   const std::string model = test::shared_data("models/classify_heartbeats_cnn_quantized.tflite");
-  const std::string x_file = test::shared_data("ecg_beats/X_f32.bin"), y_file = test::shared_data("ecg_beats/y_u8.bin");
+  const std::string x_file = test::shared_data("ecg_beats/X_f32.bin"),
+                    y_file = test::shared_data("ecg_beats/y_u8.bin");
   if (model.empty() || x_file.empty() || y_file.empty()) return;
   auto graph = tools::load_model(model);
   REQUIRE(graph.ok());
@@ -101,7 +106,8 @@ TEST_CASE("the ECG beat classifier reproduces 93.26 % on the labelled beats") {
     REQUIRE(record.ok());
     CHECK(record->imbalances.empty());
     INFO(engine << ": " << right << " of " << y->size());
-    CHECK(fmt::format("{:.2f}", 100.0 * static_cast<double>(right) / static_cast<double>(y->size())) == "93.26");
+    CHECK(fmt::format("{:.2f}", 100.0 * static_cast<double>(right) /
+                                    static_cast<double>(y->size())) == "93.26");
   }
 }
 
@@ -112,11 +118,12 @@ TEST_CASE("the project's own networks give the outside runtime's bytes on the So
     auto options = wearable("npu");
     options.numerics = Numerics::kFp32;  // the goldens come from TFLite with XNNPACK
     for (const int seed : {1, 2, 3}) {
-      const auto input = workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, static_cast<std::uint64_t>(seed));
+      const auto input = workloads::seeded_input(graph->tensor(graph->inputs[0]).desc,
+                                                 static_cast<std::uint64_t>(seed));
       auto simulation = tools::simulate(*graph, options, {input});
       REQUIRE(simulation.ok());
-      const std::string golden =
-          test::read_text(test::project_file(fmt::format("tests/goldens/{}/output{}.bin", info.name, seed)));
+      const std::string golden = test::read_text(
+          test::project_file(fmt::format("tests/goldens/{}/output{}.bin", info.name, seed)));
       const auto& output = simulation->outputs[0];
       INFO(info.name << " seed " << seed);
       REQUIRE(golden.size() == output.size());

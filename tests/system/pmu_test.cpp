@@ -1,4 +1,5 @@
-// The NPU's performance counters, read by its driver through the register port: equal to the report's statistics.
+// The NPU's performance counters, read by its driver through the register port: equal to the
+// report's statistics.
 #include <catch2/catch.hpp>
 
 #include "arch/registers.h"
@@ -28,15 +29,18 @@ TEST_CASE("the driver's performance counters are the report's statistics") {
     if (!session.ok()) return session.error();
     host_runtime::NpuDriver driver(port);
     for (std::size_t first = 0; first < events.size(); first += arch::kPmuCounters, ++runs) {
-      for (std::uint32_t n = 0; n < arch::kPmuCounters && first + n < events.size(); ++n) driver.count(n, events[first + n].event);
+      for (std::uint32_t n = 0; n < arch::kPmuCounters && first + n < events.size(); ++n)
+        driver.count(n, events[first + n].event);
       if (auto status = (*session)->run({}); !status.ok()) return status;
-      for (std::uint32_t n = 0; n < arch::kPmuCounters && first + n < events.size(); ++n) counted[first + n] = driver.counted(n);
+      for (std::uint32_t n = 0; n < arch::kPmuCounters && first + n < events.size(); ++n)
+        counted[first + n] = driver.counted(n);
     }
     return {};
   });
   REQUIRE(record.ok());
-  // Each event is counted in one inference; the report's statistics are of all of them. Bytes and instructions repeat; times
-  // depend on where refreshes fall, so they are compared with the jobs of their inference.
+  // Each event is counted in one inference; the report's statistics are of all of them. Bytes and
+  // instructions repeat; times depend on where refreshes fall, so they are compared with the jobs
+  // of their inference.
   REQUIRE(runs > 0);
   REQUIRE(record->npu_jobs.size() % runs == 0);
   const std::size_t jobs = record->npu_jobs.size() / runs;
@@ -57,7 +61,9 @@ TEST_CASE("the driver's performance counters are the report's statistics") {
   sum(kStoreActive, [](const Job& j) { return j.store_active_cycles; });
   sum(kStallLoad, [](const Job& j) { return j.stall_load_cycles; });
   sum(kStallStore, [](const Job& j) { return j.stall_store_cycles; });
-  sum(kIdle, [](const Job& j) { return j.cycles - j.compute_active_cycles - j.stall_load_cycles - j.stall_store_cycles; });
+  sum(kIdle, [](const Job& j) {
+    return j.cycles - j.compute_active_cycles - j.stall_load_cycles - j.stall_store_cycles;
+  });
   sum(kCommandBytes, [](const Job& j) { return j.command_bytes; });
   // The books hold operators' bytes to the ports' (soc/books.cpp), the ports' are counted here.
   const auto& ports = record->initiator_traffic;
@@ -79,7 +85,8 @@ TEST_CASE("stalls of an NPU whose clock is divided in the middle of a job fit in
   options.soc = *soc, options.timing_only = true;
   options.engine = delegate::EnginePolicy::kNpu;
   sim::Fault f;
-  f.kind = "throttle", f.target = "npu", f.at_ns = 40'000, f.duration_ns = 1'000'000'000, f.factor = 16;
+  f.kind = "throttle", f.target = "npu", f.at_ns = 40'000, f.duration_ns = 1'000'000'000,
+  f.factor = 16;
   options.faults = {{f}};
   const auto s = tools::simulate(*graph, options, {});
   REQUIRE(s.ok());
@@ -87,7 +94,8 @@ TEST_CASE("stalls of an NPU whose clock is divided in the middle of a job fit in
   std::uint64_t stalls = 0;
   for (const auto& job : s->soc.npu_jobs) {
     stalls += job.stall_load_cycles + job.stall_store_cycles;
-    CHECK(job.compute_active_cycles + job.stall_load_cycles + job.stall_store_cycles <= job.cycles + 2);
+    CHECK(job.compute_active_cycles + job.stall_load_cycles + job.stall_store_cycles <=
+          job.cycles + 2);
   }
   CHECK(stalls > 0);
 }

@@ -88,7 +88,8 @@ TEST_CASE("quantised models give the outside runtimes' bytes on the SoC") {
         CHECK(got == want);
         continue;
       }
-      // ONNX Runtime computes 16x8 operators in floats, Deputy by TFLite's rule (docs/quantisation.md).
+      // ONNX Runtime computes 16x8 operators in floats, Deputy by TFLite's rule
+      // (docs/quantisation.md).
       const float step = model["step"].get<float>();
       for (std::size_t k = 0; k + 4 <= got.size(); k += 4) {
         float a, b;

@@ -1,4 +1,5 @@
-// Faulty silicon, found by the probe and avoided with what it wrote; the compiled cache and other shapes from outside.
+// Faulty silicon, found by the probe and avoided with what it wrote; the compiled cache and other
+// shapes from outside.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -44,10 +45,14 @@ TEST_CASE("the probe finds nothing on sound silicon", "[.slow]") {
   CHECK(report["passed"] > 150);
   CHECK(report["findings"].empty());
   CHECK_THAT(read_text(t.file("q.yaml")), Contains("quirks: []"));
-  CHECK(run_deputy({"inspect", project_file("workloads/ecg/ecg_beats.tflite"), "--quirks", t.file("q.yaml")}).exit_code == 0);
+  CHECK(run_deputy({"inspect", project_file("workloads/ecg/ecg_beats.tflite"), "--quirks",
+                    t.file("q.yaml")})
+            .exit_code == 0);
 }
 
-TEST_CASE("the probe finds exactly the fault that the silicon has, and its file makes runs right again", "[.slow]") {
+TEST_CASE(
+    "the probe finds exactly the fault that the silicon has, and its file makes runs right again",
+    "[.slow]") {
   const struct {
     const char *defect, *op, *number, *range;
   } cases[] = {{"dw-stride2", "DEPTHWISE_CONV_2D", "stride", "2"},
@@ -56,7 +61,8 @@ TEST_CASE("the probe finds exactly the fault that the silicon has, and its file 
   for (const auto& c : cases) {
     TempFolder t;
     const std::string file = t.file("found.yaml"), set = std::string("silicon.defect=") + c.defect;
-    const auto r = run_deputy({"probe", "--set", set, "--set", "silicon.revision=1.10", "--json", "--out", file});
+    const auto r = run_deputy(
+        {"probe", "--set", set, "--set", "silicon.revision=1.10", "--json", "--out", file});
     INFO(c.defect << ": " << r.err);
     CHECK(r.exit_code == 8);
     const Json report = Json::parse(r.out);
@@ -75,14 +81,18 @@ TEST_CASE("the probe finds exactly the fault that the silicon has, and its file 
     const std::string sound = run({});
     CHECK(run({"--set", set}) != sound);
     CHECK(run({"--set", set, "--set", "silicon.revision=1.10", "--quirks", file}) == sound);
-    CHECK(run({"--set", set, "--set", "silicon.revision=1.9", "--quirks", file}) != sound);  // not its version
-    const auto inspected = run_deputy({"inspect", model, "--quirks", file, "--set", "silicon.revision=1.10", "--effort", "fast"});
+    CHECK(run({"--set", set, "--set", "silicon.revision=1.9", "--quirks", file}) !=
+          sound);  // not its version
+    const auto inspected = run_deputy(
+        {"inspect", model, "--quirks", file, "--set", "silicon.revision=1.10", "--effort", "fast"});
     CHECK_THAT(inspected.out, Contains("quirk probe-1.10-DEPTHWISE_CONV_2D of " + file));
   }
 }
 
 // Of one operator, so that it is quick; the command line's whole probe is above.
-TEST_CASE("a probe of depthwise convolutions finds a stride that is wrong, and nothing where nothing is") {
+TEST_CASE(
+    "a probe of depthwise convolutions finds a stride that is wrong, and nothing where nothing "
+    "is") {
   namespace api = deputy::api;
   std::vector<api::ProbeCase> cases;
   for (auto& c : deputy::graphs::selftest_cases())
@@ -98,7 +108,8 @@ TEST_CASE("a probe of depthwise convolutions finds a stride that is wrong, and n
     api::ProbeReport report;
     deputy::soc::Platform platform(*soc, {});
     const auto record = platform.run([&](deputy::HwPort& port) -> deputy::base::Status {
-      DEPUTY_ASSIGN(report, api::probe(port, cases, deputy::tools::compile_options(options), [](std::size_t) {}));
+      DEPUTY_ASSIGN(report, api::probe(port, cases, deputy::tools::compile_options(options),
+                                       [](std::size_t) {}));
       return {};
     });
     REQUIRE(record.ok());
@@ -114,7 +125,9 @@ TEST_CASE("a probe of depthwise convolutions finds a stride that is wrong, and n
 TEST_CASE("the report names quirk files by hash and the entries that applied") {
   TempFolder t;
   const std::string model = project_file("workloads/ecg/ecg_beats.tflite"), file = t.file("q.yaml");
-  write_text(file, "quirks:\n  - {id: A, op: SOFTMAX, action: deny, reason: told so}\n  - {id: B, op: TILE, action: deny, reason: x}\n");
+  write_text(file,
+             "quirks:\n  - {id: A, op: SOFTMAX, action: deny, reason: told so}\n  - {id: B, op: "
+             "TILE, action: deny, reason: x}\n");
   const auto r = run_deputy({"run", model, "--quirks", file, "--json", "--engine", "npu"});
   REQUIRE(r.exit_code == 0);
   const Json quirks = Json::parse(r.out)["quirks"];
@@ -126,7 +139,8 @@ TEST_CASE("the report names quirk files by hash and the entries that applied") {
   const auto bad = run_deputy({"run", model, "--quirks", file});
   CHECK(bad.exit_code == 4);
   CHECK_THAT(bad.err, Contains(file + ":2") && Contains("SOFTMAXX"));
-  CHECK(run_deputy({"run", model, "--quirks", project_file("configs/quirks/example.yaml")}).exit_code == 0);
+  CHECK(run_deputy({"run", model, "--quirks", project_file("configs/quirks/example.yaml")})
+            .exit_code == 0);
 }
 
 TEST_CASE("an unknown defect and a revision that fits no register are refused") {
@@ -141,10 +155,13 @@ TEST_CASE("a cached run is the same run, and a damaged entry is told and mended"
   TempFolder t;
   const std::string model = project_file("workloads/ecg/ecg_beats.tflite");
   const auto run = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"run", model, "--cache", t.file("cache"), "--json", "--reproducible"});
+    more.insert(more.begin(),
+                {"run", model, "--cache", t.file("cache"), "--json", "--reproducible"});
     return run_deputy(more);
   };
-  const auto state = [](const Outcome& r) { return Json::parse(r.out)["cache"]["state"].get<std::string>(); };
+  const auto state = [](const Outcome& r) {
+    return Json::parse(r.out)["cache"]["state"].get<std::string>();
+  };
   const auto first = run({}), second = run({});
   CHECK(state(first) == "miss");
   CHECK(state(second) == "hit");
@@ -171,24 +188,28 @@ TEST_CASE("an input of another shape goes by the policy") {
   TempFolder t;
   deputy::delegate::testing::LayerGraph g;
   const auto x = g.conv(g.input({1, 24, 24, 3}), 8, 3, {}, 2, true);
-  const auto exported = deputy::delegate::export_tflite(g.finish({g.conv(g.pool(deputy::arch::OpKind::MAX_POOL_2D, x, 2, 2), 4, 1)}));
+  const auto exported = deputy::delegate::export_tflite(
+      g.finish({g.conv(g.pool(deputy::arch::OpKind::MAX_POOL_2D, x, 2, 2), 4, 1)}));
   REQUIRE(exported.ok());
   const std::string model = t.file("m.tflite"), input = t.file("x.npy");
   write_text(model, {exported->begin(), exported->end()});
   std::vector<std::uint8_t> data(16 * 36 * 3);
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
   const auto npy = deputy::tools::format_npy(deputy::DType::kInt8, {1, 16, 36, 3}, data);
   write_text(input, {npy.begin(), npy.end()});
   const auto refused = run_deputy({"run", model, "--input", input});
   CHECK(refused.exit_code == 9);
   CHECK_THAT(refused.err, Contains("1x16x36x3"));
   const auto run = [&](const std::string& policy) {
-    return output_of(t, {"run", model, "--input", input, "--engine", "npu", "--shape-policy", policy});
+    return output_of(t,
+                     {"run", model, "--input", input, "--engine", "npu", "--shape-policy", policy});
   };
   const std::string cpu = run("cpu");
   CHECK_THAT(cpu, Contains("4, 9, 4"));
   CHECK(cpu == run("recompile"));
-  const auto told = run_deputy({"run", model, "--input", input, "--shape-policy", "recompile", "--json"});
+  const auto told =
+      run_deputy({"run", model, "--input", input, "--shape-policy", "recompile", "--json"});
   CHECK_THAT(told.err, Contains("1x16x36x3"));
   CHECK(Json::parse(told.out)["notes"].size() == 1);
 }

@@ -1,9 +1,10 @@
 // `deputy bench ratios`: our cycles beside outside ones.
+#include "tools/ratios.h"
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/system/deputy_process.h"
-#include "tools/ratios.h"
 
 using namespace deputy;
 using namespace deputy::test;
@@ -24,7 +25,8 @@ TEST_CASE("the ratio table has every network with its SRAM limit kept") {
     CHECK(row["sram"]["used"] <= row["sram"]["allowed"]);
     // The weights' memory gives one byte a cycle: no engine is faster than what it reads there.
     CHECK(row["cycles"] >= row["dram_bytes"]);
-    CHECK(row["ratio"].get<double>() == Approx(row["cycles"].get<double>() / row["reference_cycles"].get<double>()));
+    CHECK(row["ratio"].get<double>() ==
+          Approx(row["cycles"].get<double>() / row["reference_cycles"].get<double>()));
   }
 }
 
@@ -46,11 +48,14 @@ TEST_CASE("the reference's table is read by kind and order") {
     report.ops.push_back(op);
   }
   const std::string csv =
-      "TFLite_operator,NNG Operator,Op Cycles\nCONV_2D,Conv2DBias,10.0\nDEPTHWISE_CONV_2D,DW,20\nCONV_2D,FullyConnected,30.5\n"
+      "TFLite_operator,NNG Operator,Op "
+      "Cycles\nCONV_2D,Conv2DBias,10.0\nDEPTHWISE_CONV_2D,DW,20\nCONV_2D,FullyConnected,30.5\n"
       "SOFTMAX,MaxPool,1\nSOFTMAX,Sub,2\nSOFTMAX,Mul,3\n";
   const auto cycles = tools::reference_layers(report, csv, "t.csv");
   REQUIRE(cycles.ok());
   CHECK(*cycles == std::vector<double>{10, 20, 30.5, 0, 6});
   CHECK_FALSE(tools::reference_layers(report, "a,b\n1,2\n", "t.csv").ok());
-  CHECK_FALSE(tools::reference_layers(report, "TFLite_operator,NNG Operator,Op Cycles\nCONV_2D,x,many\n", "t.csv").ok());
+  CHECK_FALSE(tools::reference_layers(
+                  report, "TFLite_operator,NNG Operator,Op Cycles\nCONV_2D,x,many\n", "t.csv")
+                  .ok());
 }

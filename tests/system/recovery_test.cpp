@@ -1,5 +1,6 @@
-// What the runtime does about faults, on the whole board: the ladder step by step, who pays for it, and that nothing
-// wrong is ever taken for right. The oracle of every output is the network on the CPU.
+// What the runtime does about faults, on the whole board: the ladder step by step, who pays for it,
+// and that nothing wrong is ever taken for right. The oracle of every output is the network on the
+// CPU.
 #include <catch2/catch.hpp>
 
 #include "arch/executable.h"
@@ -79,7 +80,8 @@ DeviceOptions full() {
   return out;
 }
 
-soc::RunRecord on_board(const Model& m, const sim::FaultPlan& faults, const std::function<base::Status(HwPort&)>& program) {
+soc::RunRecord on_board(const Model& m, const sim::FaultPlan& faults,
+                        const std::function<base::Status(HwPort&)>& program) {
   soc::Platform platform(m.options.soc, {.timing_only = false, .seed = 1, .faults = faults});
   auto record = platform.run(program);
   if (!record.ok()) FAIL(record.error().text());
@@ -95,7 +97,8 @@ std::vector<RecoveryStep> steps(const Device& device) {
 
 }  // namespace
 
-TEST_CASE("every fault at every place ends in equal bytes or a reported failure, within the bound") {
+TEST_CASE(
+    "every fault at every place ends in equal bytes or a reported failure, within the bound") {
   using tools::CampaignOutcome;
   const tools::Campaign c = campaign(1);
   int kinds = 0;
@@ -109,20 +112,30 @@ TEST_CASE("every fault at every place ends in equal bytes or a reported failure,
       for (const int variant : {0, 1, 2, 3}) {
         const bool permanent = variant & 1, with_full = variant & 2;
         tools::Injection injection;
-        injection.setup = {.network = 0, .frames = 2, .contexts = 1, .dma = at.starts_with("dma"), .full = with_full};
+        injection.setup = {.network = 0,
+                           .frames = 2,
+                           .contexts = 1,
+                           .dma = at.starts_with("dma"),
+                           .full = with_full};
         sim::Fault& f = injection.fault;
-        f = fault(kind.name, target, kind.kind == sim::FaultKind::kThrottle ? 1 : 2, permanent ? 0 : 1);
+        f = fault(kind.name, target, kind.kind == sim::FaultKind::kThrottle ? 1 : 2,
+                  permanent ? 0 : 1);
         if (kind.kind == sim::FaultKind::kThrottle) f.repeat = 1;
-        if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal) f.delay_ns = 30'000'000;
+        if (kind.kind == sim::FaultKind::kLateInterrupt || kind.kind == sim::FaultKind::kLateSignal)
+          f.delay_ns = 30'000'000;
         const tools::InjectionResult r = c.run(injection);
-        INFO(kind.name << " at " << target << (permanent ? ", permanent" : "") << (with_full ? ", full: " : ", none: ")
+        INFO(kind.name << " at " << target << (permanent ? ", permanent" : "")
+                       << (with_full ? ", full: " : ", none: ")
                        << tools::campaign_outcome_name(r.outcome) << " " << r.text);
         CHECK_FALSE(tools::forbidden(r.outcome));
         CHECK(r.worst_ps <= r.bound_ps);
-        // One fault passes; and what an engine cannot do the CPU does, as long as nothing else is broken.
+        // One fault passes; and what an engine cannot do the CPU does, as long as nothing else is
+        // broken.
         if (with_full && !permanent) CHECK(r.outcome != CampaignOutcome::kFailed);
-        const bool npu_alone = at == "npu" || at == "npu.load" || at == "npu.store" || at == "npu.cmd";
-        if (with_full && permanent && (npu_alone || at.starts_with("dma"))) CHECK(r.outcome != CampaignOutcome::kFailed);
+        const bool npu_alone =
+            at == "npu" || at == "npu.load" || at == "npu.store" || at == "npu.cmd";
+        if (with_full && permanent && (npu_alone || at.starts_with("dma")))
+          CHECK(r.outcome != CampaignOutcome::kFailed);
       }
     }
   CHECK(kinds > 30);
@@ -138,10 +151,11 @@ TEST_CASE("the ladder is climbed in order, and only the program that fails goes 
       DEPUTY_TRY(session->run(std::vector<Bytes>{m.input}));
       DEPUTY_ASSIGN(const Bytes output, session->read_tensor(session->executable().outputs[0]));
       CHECK(output == m.output);
-      const std::vector<RecoveryStep> ladder = {RecoveryStep::kRetry, RecoveryStep::kRestartRing, RecoveryStep::kResetEngine,
-                                                RecoveryStep::kGiveUp};
+      const std::vector<RecoveryStep> ladder = {RecoveryStep::kRetry, RecoveryStep::kRestartRing,
+                                                RecoveryStep::kResetEngine, RecoveryStep::kGiveUp};
       CHECK(steps(device) == std::vector<RecoveryStep>(ladder.begin(), ladder.begin() + repeat));
-      CHECK(session->record().degraded == (repeat == 4 ? std::vector<std::uint32_t>{0} : std::vector<std::uint32_t>{}));
+      CHECK(session->record().degraded ==
+            (repeat == 4 ? std::vector<std::uint32_t>{0} : std::vector<std::uint32_t>{}));
       CHECK(device.healthy(EngineId::kNpu));
       return {};
     });
@@ -183,7 +197,8 @@ TEST_CASE("innocent jobs are replayed when a neighbour's fault resets the engine
     std::vector<Fence> fences;
     for (int c = 0; c < 3; ++c) {
       DEPUTY_ASSIGN(auto context, device.create_context({}));
-      DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = context, .frames = 1}));
+      DEPUTY_ASSIGN(auto session,
+                    Session::load(device, m.file, "m", {.context = context, .frames = 1}));
       DEPUTY_TRY(session->frame(0).input(0).write(m.input));
       DEPUTY_ASSIGN(fences.emplace_back(), session->frame(0).submit({}));
       sessions.push_back(std::move(session));
@@ -204,10 +219,12 @@ TEST_CASE("what is cancelled while it waits for nobody's signal leaves its ring"
   const Model m = two_programs();
   on_board(m, {}, [&](HwPort& port) -> base::Status {
     Device device(port, full());
-    DEPUTY_ASSIGN(auto session, Session::load(device, m.file, "m", {.context = nullptr, .frames = 2}));
+    DEPUTY_ASSIGN(auto session,
+                  Session::load(device, m.file, "m", {.context = nullptr, .frames = 2}));
     DEPUTY_ASSIGN(const std::uint8_t timeline, device.create_timeline());
     for (std::size_t f : {0u, 1u}) DEPUTY_TRY(session->frame(f).input(0).write(m.input));
-    DEPUTY_ASSIGN(const Fence never, session->frame(0).submit({.waits = {Fence(timeline, 5, true)}}));
+    DEPUTY_ASSIGN(const Fence never,
+                  session->frame(0).submit({.waits = {Fence(timeline, 5, true)}}));
     session->frame(0).cancel();
     CHECK(session->frame(0).idle());
     CHECK(device.wait(never, ~std::uint64_t{0}).error().kind == base::ErrorKind::kCancelled);
@@ -218,11 +235,13 @@ TEST_CASE("what is cancelled while it waits for nobody's signal leaves its ring"
   });
 }
 
-TEST_CASE("a short campaign has no forbidden outcome, and the same results for any number of workers") {
+TEST_CASE(
+    "a short campaign has no forbidden outcome, and the same results for any number of workers") {
   test::TempFolder folder;
   const auto run = [&](const char* jobs, const char* n) {
-    return test::run_deputy({"campaign", test::project_file("configs/campaigns/short.yaml"), "--jobs", jobs, "--injections", n,
-                             "--findings", folder.file("findings"), "--report", folder.file(jobs)});
+    return test::run_deputy({"campaign", test::project_file("configs/campaigns/short.yaml"),
+                             "--jobs", jobs, "--injections", n, "--findings",
+                             folder.file("findings"), "--report", folder.file(jobs)});
   };
   const auto outcome = run("2", "300");
   INFO(outcome.out << outcome.err);
@@ -238,9 +257,13 @@ TEST_CASE("run tells the recovery steps it took") {
   REQUIRE(test::run_deputy({"network", "autoencoder", "-o", model}).exit_code == 0);
   const std::string faults = test::project_file("configs/faults/npu_dead.yaml");
   CHECK(test::run_deputy({"run", model, "--engine", "npu", "--faults", faults}).exit_code == 6);
-  const auto full = test::run_deputy({"run", model, "--engine", "npu", "--faults", faults, "--recover", "full"});
+  const auto full =
+      test::run_deputy({"run", model, "--engine", "npu", "--faults", faults, "--recover", "full"});
   CHECK(full.exit_code == 0);
-  CHECK_THAT(full.out, Catch::Contains("restart ring") && Catch::Contains("give up") && Catch::Contains("the job hangs"));
-  const auto json = test::run_deputy({"run", model, "--engine", "npu", "--faults", faults, "--recover", "full", "--json"});
-  CHECK_THAT(json.out, Catch::Contains("\"programs_on_cpu\"") && Catch::Contains("\"step\": \"reset engine\""));
+  CHECK_THAT(full.out, Catch::Contains("restart ring") && Catch::Contains("give up") &&
+                           Catch::Contains("the job hangs"));
+  const auto json = test::run_deputy(
+      {"run", model, "--engine", "npu", "--faults", faults, "--recover", "full", "--json"});
+  CHECK_THAT(json.out, Catch::Contains("\"programs_on_cpu\"") &&
+                           Catch::Contains("\"step\": \"reset engine\""));
 }

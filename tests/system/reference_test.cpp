@@ -1,8 +1,9 @@
 // Generated pages are what the tables in the code say today.
+#include "tools/reference.h"
+
 #include <catch2/catch.hpp>
 
 #include "tests/system/deputy_process.h"
-#include "tools/reference.h"
 #include "tools/rtl_headers.h"
 
 TEST_CASE("the SystemVerilog headers say what the tables of arch say") {

@@ -1,7 +1,6 @@
-// npu.engine: rtl on the whole SoC: driver, command processor, queues, DMA and DRAM as always, the compute path and the
-// weight decoder from rtl/.
+// npu.engine: rtl on the whole SoC: driver, command processor, queues, DMA and DRAM as always, the
+// compute path and the weight decoder from rtl/.
 #include <catch2/catch.hpp>
-
 #include <cmath>
 
 #include "npu_model/rtl/rtl_core.h"
@@ -31,7 +30,8 @@ tools::Simulation simulate(const char* network, const char* engine) {
   REQUIRE(options.ok());
   const auto graph = workloads::build_network(network);
   REQUIRE(graph.ok());
-  auto simulation = tools::simulate(*graph, *options, {workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, 1)});
+  auto simulation = tools::simulate(
+      *graph, *options, {workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, 1)});
   INFO((simulation.ok() ? "" : simulation.error().text()));
   REQUIRE(simulation.ok());
   return std::move(*simulation);
@@ -39,10 +39,12 @@ tools::Simulation simulate(const char* network, const char* engine) {
 
 }  // namespace
 
-TEST_CASE("keyword spotting on the RTL engine gives the outside runtime's bytes in the formula's time") {
+TEST_CASE(
+    "keyword spotting on the RTL engine gives the outside runtime's bytes in the formula's time") {
   if (!have_rtl()) return;
   const tools::Simulation rtl = simulate("ds_cnn", "rtl"), tlm = simulate("ds_cnn", "tlm");
-  CHECK(rtl.outputs.at(0) == tests::read_bytes(test::project_file("tests/goldens/ds_cnn/output1.bin")));
+  CHECK(rtl.outputs.at(0) ==
+        tests::read_bytes(test::project_file("tests/goldens/ds_cnn/output1.bin")));
   CHECK(rtl.outputs == tlm.outputs);
   REQUIRE(rtl.soc.npu_jobs.size() == tlm.soc.npu_jobs.size());
   std::uint64_t rtl_cycles = 0, tlm_cycles = 0;
@@ -54,14 +56,16 @@ TEST_CASE("keyword spotting on the RTL engine gives the outside runtime's bytes 
 
 TEST_CASE("the RTL engine is refused aloud where there is none") {
   const auto run = [](std::vector<std::string> more) {
-    std::vector<std::string> args = {"run", test::project_file("workloads/ecg/ecg_beats.tflite"), "--set", "npu.engine=rtl"};
+    std::vector<std::string> args = {"run", test::project_file("workloads/ecg/ecg_beats.tflite"),
+                                     "--set", "npu.engine=rtl"};
     args.insert(args.end(), more.begin(), more.end());
     return test::run_deputy(args);
   };
   const auto shape = run({"--set", "npu.mac.oc_lanes=16"});
   CHECK(shape.exit_code == 4);
   CHECK_THAT(shape.err, Contains("npu.engine = rtl"));
-  const auto word = test::run_deputy({"run", test::project_file("workloads/ecg/ecg_beats.tflite"), "--set", "npu.engine=verilog"});
+  const auto word = test::run_deputy(
+      {"run", test::project_file("workloads/ecg/ecg_beats.tflite"), "--set", "npu.engine=verilog"});
   CHECK(word.exit_code == 4);
   CHECK_THAT(word.err, Contains("rtl"));
   if (!have_rtl()) return;

@@ -1,11 +1,12 @@
-// Frames from the sensor through a network in every way the runtime has. The oracle of the values is the CPU's kernels, run
-// without the sensor, the NPU and the frames in flight.
+// Frames from the sensor through a network in every way the runtime has. The oracle of the values
+// is the CPU's kernels, run without the sensor, the NPU and the frames in flight.
+#include "tools/runtime_bench.h"
+
 #include <catch2/catch.hpp>
 
 #include "tests/system/deputy_process.h"
 #include "tools/cli/common.h"
 #include "tools/copy_bench.h"
-#include "tools/runtime_bench.h"
 #include "workloads/networks.h"
 
 using namespace deputy;
@@ -23,7 +24,8 @@ tools::StreamCase stream_case(const char* soc, delegate::Graph graph) {
   return out;
 }
 
-/// Streams the case in all six ways, and holds every frame's outputs against the CPU's of the same scene.
+/// Streams the case in all six ways, and holds every frame's outputs against the CPU's of the same
+/// scene.
 void check_every_way(const tools::StreamCase& what, std::uint64_t frame_and_result_bytes) {
   const auto prepared = tools::prepare(what);
   if (!prepared.ok()) FAIL(prepared.error().text());
@@ -44,7 +46,8 @@ void check_every_way(const tools::StreamCase& what, std::uint64_t frame_and_resu
       const auto row = tools::run_stream(*prepared, async, movement);
       if (!row.ok()) FAIL(row.error().text());
       REQUIRE(row->outputs.size() == static_cast<std::size_t>(what.frames));
-      for (std::size_t i = 0; i < row->outputs.size(); ++i) CHECK(row->outputs[i] == expected[i % expected.size()]);
+      for (std::size_t i = 0; i < row->outputs.size(); ++i)
+        CHECK(row->outputs[i] == expected[i % expected.size()]);
       CHECK(row->copied_per_frame == (movement == Movement::kCopy ? frame_and_result_bytes : 0));
       CHECK(row->dropped == 0);
       CHECK(row->p50_us > 0);
@@ -55,7 +58,8 @@ void check_every_way(const tools::StreamCase& what, std::uint64_t frame_and_resu
 
 }  // namespace
 
-TEST_CASE("every way of moving frames computes what the CPU computes, and zero-copy copies nothing") {
+TEST_CASE(
+    "every way of moving frames computes what the CPU computes, and zero-copy copies nothing") {
   auto graph = workloads::build_network("ds_cnn");
   REQUIRE(graph.ok());
   tools::StreamCase what = stream_case("wearable", *graph);
@@ -63,7 +67,8 @@ TEST_CASE("every way of moving frames computes what the CPU computes, and zero-c
   check_every_way(what, 49 * 10 + 12);
 }
 
-TEST_CASE("frames in flight overlap preparation on the host with inference, and the timeline says so") {
+TEST_CASE(
+    "frames in flight overlap preparation on the host with inference, and the timeline says so") {
   test::TempFolder folder;
   auto graph = workloads::build_network("ds_cnn");
   REQUIRE(graph.ok());
@@ -74,12 +79,14 @@ TEST_CASE("frames in flight overlap preparation on the host with inference, and 
   REQUIRE(s->frames);
   const auto& busy = s->frames->busy;
   double both = 0;
-  for (const auto& npu : busy.at("npu")) both += soc::busy_within(busy.at("host"), npu.start_ps, npu.end_ps);
+  for (const auto& npu : busy.at("npu"))
+    both += soc::busy_within(busy.at("host"), npu.start_ps, npu.end_ps);
   CHECK(both > 0);  // the host works while the NPU does
   CHECK(s->frames->utilisation.at("npu") > 0.5);
   for (const auto& [engine, share] : s->frames->utilisation) CHECK(share <= 1.0 + 1e-9);
   const std::string text = tools::timeline_text(*s->frames);
-  CHECK_THAT(text, Catch::Contains("npu") && Catch::Contains("host") && Catch::Contains("6 frames, 3 in flight"));
+  CHECK_THAT(text, Catch::Contains("npu") && Catch::Contains("host") &&
+                       Catch::Contains("6 frames, 3 in flight"));
 }
 
 TEST_CASE("the camera case runs on the NPU alone, and zero-copy saves 30 % of its latency") {
@@ -101,17 +108,23 @@ TEST_CASE("the camera case runs on the NPU alone, and zero-copy saves 30 % of it
   CHECK(zero->p50_us < 0.7 * copy->p50_us);
 }
 
-TEST_CASE("maintaining and copying a range costs what the host's figures say, and the DMA engine wins from some size on") {
+TEST_CASE(
+    "maintaining and copying a range costs what the host's figures say, and the DMA engine wins "
+    "from some size on") {
   const soc::SocConfig soc = stream_case("imaging", workloads::build_camera_network()).options.soc;
   const auto rows = tools::measure_copies(soc, {64, 4096, 65536});
   if (!rows.ok()) FAIL(rows.error().text());
   const double cycle_ps = 1e6 / soc.host.clock_mhz;
   for (const tools::CopyRow& r : *rows) {
     // One call, and a line after the other.
-    const double maintained = soc.host.maintenance_call + static_cast<double>(r.bytes) / soc.host.cache_line_bytes * soc.host.maintenance_line;
-    CHECK(static_cast<double>(r.invalidate_ps) / cycle_ps == Approx(maintained).epsilon(1e-3));  // a cycle is whole ps
+    const double maintained = soc.host.maintenance_call + static_cast<double>(r.bytes) /
+                                                              soc.host.cache_line_bytes *
+                                                              soc.host.maintenance_line;
+    CHECK(static_cast<double>(r.invalidate_ps) / cycle_ps ==
+          Approx(maintained).epsilon(1e-3));  // a cycle is whole ps
     CHECK(static_cast<double>(r.clean_ps) / cycle_ps == Approx(maintained).epsilon(1e-3));
-    CHECK(static_cast<double>(r.copy_ps) / cycle_ps >= 0.999 * (2 * maintained + static_cast<double>(r.bytes) * soc.host.copy_byte));
+    CHECK(static_cast<double>(r.copy_ps) / cycle_ps >=
+          0.999 * (2 * maintained + static_cast<double>(r.bytes) * soc.host.copy_byte));
   }
   const auto from = tools::dma_pays_from(soc, 1 << 20);
   REQUIRE(from.ok());

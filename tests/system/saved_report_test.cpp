@@ -15,7 +15,8 @@ TEST_CASE("a saved run's tables, JSON and page are those of the run") {
   const std::string model = in("ecg.tflite");
   REQUIRE(run_deputy({"network", "ecg_tcn", "-o", model}).exit_code == 0);
   write_text(in("faults.yaml"), "faults:\n  - {kind: engine_hang, target: npu, nth: 1}\n");
-  // Each of the report's parts that is not always there: battery, full DRAM, cache, frames, faults, recovery, DSP.
+  // Each of the report's parts that is not always there: battery, full DRAM, cache, frames, faults,
+  // recovery, DSP.
   const std::vector<std::vector<std::string>> runs = {
       {"--soc", "patch", "--force", "SOFTMAX=dsp"},
       {"--soc", "imaging", "--battery-mah", "100", "--period", "1000", "--cache", in("cache")},
@@ -24,11 +25,13 @@ TEST_CASE("a saved run's tables, JSON and page are those of the run") {
   for (std::vector<std::string> run : runs) {
     INFO(run[0] << " " << run[1]);
     run.insert(run.begin(), {"run", model});
-    run.insert(run.end(), {"--report", in("run.json"), "--page-data", "--html", in("run.html"), "--top", "4"});
+    run.insert(run.end(),
+               {"--report", in("run.json"), "--page-data", "--html", in("run.html"), "--top", "4"});
     const auto ran = run_deputy(run);
     INFO(ran.err);
     REQUIRE(ran.exit_code == 0);
-    const auto again = run_deputy({"report", in("run.json"), "--html", in("again.html"), "--top", "4"});
+    const auto again =
+        run_deputy({"report", in("run.json"), "--html", in("again.html"), "--top", "4"});
     INFO(again.err);
     REQUIRE(again.exit_code == 0);
     CHECK(again.out == ran.out);
@@ -44,7 +47,8 @@ TEST_CASE("a saved run's tables, JSON and page are those of the run") {
 
 TEST_CASE("a saved run that lacks something is refused with what it lacks") {
   TempFolder folder;
-  const std::string model = folder.file("ecg.tflite"), json = folder.file("run.json"), html = folder.file("run.html");
+  const std::string model = folder.file("ecg.tflite"), json = folder.file("run.json"),
+                    html = folder.file("run.html");
   REQUIRE(run_deputy({"network", "ecg_tcn", "-o", model}).exit_code == 0);
   REQUIRE(run_deputy({"run", model, "--timing-only", "--quiet", "--report", json}).exit_code == 0);
   const auto page = run_deputy({"report", json, "--html", html});

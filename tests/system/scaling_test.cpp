@@ -1,6 +1,8 @@
-// Time responds as hardware would: more MACs help what computes and leave alone what waits for weights.
-#include <catch2/catch.hpp>
+// Time responds as hardware would: more MACs help what computes and leave alone what waits for
+// weights.
 #include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 
 #include "tests/system/deputy_process.h"
 #include "tools/cli/common.h"
@@ -18,8 +20,8 @@ double npu_cycles(const std::string& network, const std::vector<std::string>& se
   auto options = tools::simulate_options(common);
   REQUIRE(options.ok());
   options->timing_only = true;
-  // One operator a kernel: this is about how the hardware responds, and a fused pool takes away time that does not
-  // depend on the MACs.
+  // One operator a kernel: this is about how the hardware responds, and a fused pool takes away
+  // time that does not depend on the MACs.
   options->optimisations.fusion = false;
   auto graph = workloads::build_network(network);
   REQUIRE(graph.ok());
@@ -41,7 +43,8 @@ TEST_CASE("128 to 256 MACs speeds up convolution nets by 1.3x to 2x") {
 }
 
 TEST_CASE("128 to 256 MACs leaves the dense autoencoder alone") {
-  const double ratio = npu_cycles("autoencoder", {}) / npu_cycles("autoencoder", {"npu.mac.oc_lanes=16"});
+  const double ratio =
+      npu_cycles("autoencoder", {}) / npu_cycles("autoencoder", {"npu.mac.oc_lanes=16"});
   CHECK(ratio >= 0.98);
   CHECK(ratio <= 1.05);
 }

@@ -30,14 +30,17 @@ struct Model {
 
 TEST_CASE("every dump prints its part and unknown names list the legal ones") {
   const Model m("ds_cnn");
-  const auto all = run_deputy({"compile", m.path, "--dump", "all", "--dump-dir", m.folder.file("d")});
+  const auto all =
+      run_deputy({"compile", m.path, "--dump", "all", "--dump-dir", m.folder.file("d")});
   INFO(all.err);
   REQUIRE(all.exit_code == 0);
   CHECK_THAT(read_text(m.folder.file("d/graph.txt")), Contains("DEPTHWISE_CONV_2D"));
   CHECK_THAT(read_text(m.folder.file("d/partition.txt")), Contains("steps"));
-  CHECK_THAT(read_text(m.folder.file("d/tiles.txt")), Contains("cycles by estimate") && Contains("CONV_2D #0"));
+  CHECK_THAT(read_text(m.folder.file("d/tiles.txt")),
+             Contains("cycles by estimate") && Contains("CONV_2D #0"));
   CHECK_THAT(read_text(m.folder.file("d/memory.txt")), Contains("bytes of constants"));
-  CHECK_THAT(read_text(m.folder.file("d/stream.txt")), Contains("program 0") && Contains("CONV    tag=0"));
+  CHECK_THAT(read_text(m.folder.file("d/stream.txt")),
+             Contains("program 0") && Contains("CONV    tag=0"));
   const auto two = run_deputy({"compile", m.path, "--dump=graph,memory"});
   CHECK_THAT(two.out, Contains("== graph") && Contains("== memory"));
   const auto wrong = run_deputy({"compile", m.path, "--dump=grph"});
@@ -50,7 +53,8 @@ TEST_CASE("an operator is explained by index and by name") {
   const auto by_index = run_deputy({"compile", m.path, "--explain", "0"});
   INFO(by_index.err);
   REQUIRE(by_index.exit_code == 0);
-  CHECK_THAT(by_index.out, Contains("CONV_2D #0") && Contains("chosen") && Contains("weights") && Contains("bounds"));
+  CHECK_THAT(by_index.out, Contains("CONV_2D #0") && Contains("chosen") && Contains("weights") &&
+                               Contains("bounds"));
   const std::size_t from = by_index.out.find('\'') + 1;
   const std::string name = by_index.out.substr(from, by_index.out.find('\'', from) - from);
   CHECK(run_deputy({"compile", m.path, "--explain", name}).out == by_index.out);
@@ -68,14 +72,18 @@ TEST_CASE("a comparison runs every switch and its outputs are equal") {
   CHECK(json["outputs_checked"] == true);
   std::vector<std::string> names = {"baseline"};
   delegate::Optimisations all;
-  delegate::Optimisations::fields(all, [&](bool, const base::Field& field) { names.push_back(std::string("no-") + field.name); });
+  delegate::Optimisations::fields(all, [&](bool, const base::Field& field) {
+    names.push_back(std::string("no-") + field.name);
+  });
   REQUIRE(json["runs"].size() == names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& run = json["runs"][i];
     CHECK(run["name"] == names[i]);
     CHECK(run["instructions"] > 0);
     const double base = json["runs"][0]["npu_cycles"], cycles = run["npu_cycles"];
-    if (i) CHECK(run["more_percent"]["npu_cycles"].get<double>() == Approx(100 * (cycles - base) / base));
+    if (i)
+      CHECK(run["more_percent"]["npu_cycles"].get<double>() ==
+            Approx(100 * (cycles - base) / base));
   }
   const auto wrong = run_deputy({"run", m.path, "--compare", "no-fusion,no-magic"});
   CHECK(wrong.exit_code == 2);
@@ -86,8 +94,10 @@ TEST_CASE("a comparison runs every switch and its outputs are equal") {
 
 TEST_CASE("a switch turned off by hand is what the comparison measured") {
   const Model m("ds_cnn");
-  const auto compared = nlohmann::json::parse(run_deputy({"run", m.path, "--compare", "no-tile-search", "--timing-only", "--json"}).out);
-  const auto alone = nlohmann::json::parse(run_deputy({"run", m.path, "--no-tile-search", "--timing-only", "--json"}).out);
+  const auto compared = nlohmann::json::parse(
+      run_deputy({"run", m.path, "--compare", "no-tile-search", "--timing-only", "--json"}).out);
+  const auto alone = nlohmann::json::parse(
+      run_deputy({"run", m.path, "--no-tile-search", "--timing-only", "--json"}).out);
   CHECK(compared["outputs_checked"] == false);
   CHECK(compared["runs"][1]["npu_cycles"] == alone["cycles"]["npu"]);
 }
@@ -99,7 +109,8 @@ TEST_CASE("the SRAM sweep keeps each limit") {
   REQUIRE(r.exit_code == 0);
   const auto json = nlohmann::json::parse(r.out);
   REQUIRE(json["points"].size() == 3);
-  for (const auto& point : json["points"]) CHECK(point["sram_used"].get<double>() <= 1024 * point["sram_kib"].get<double>());
+  for (const auto& point : json["points"])
+    CHECK(point["sram_used"].get<double>() <= 1024 * point["sram_kib"].get<double>());
   CHECK(json["points"][0]["dram_map_bytes"] > json["points"][2]["dram_map_bytes"]);
   CHECK(json["points"][2]["dram_map_bytes"] == 0);
   CHECK(run_deputy({"bench", "sram-sweep", m.path, "--kib", "999999"}).exit_code == 2);
@@ -127,6 +138,7 @@ TEST_CASE("what the streams say they move is what the NPU moved") {
       CHECK(op.weight_bytes == k.weight_load_bytes + k.param_load_bytes);
       instructions += k.instructions();
     }
-    CHECK(report.counters.at("npu.instructions") == instructions + simulation->executable.programs.size());
+    CHECK(report.counters.at("npu.instructions") ==
+          instructions + simulation->executable.programs.size());
   }
 }

@@ -1,9 +1,9 @@
-// A changed knob changes what it should: every key of `deputy list params`, one at a time, against a program that
-// uses every part of the SoC.
-#include <catch2/catch.hpp>
+// A changed knob changes what it should: every key of `deputy list params`, one at a time, against
+// a program that uses every part of the SoC.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 
@@ -22,7 +22,8 @@ std::string signature(const soc::RunRecord& r) {
   std::string text = fmt::format("{} {}", r.end_ps, r.host_cycles);
   for (const auto& [name, value] : r.counters) text += fmt::format(" {}={}", name, value);
   for (const auto& [initiator, targets] : r.noc_traffic)
-    for (const auto& [target, c] : targets) text += fmt::format(" {}-{}={}", initiator, target, c.transactions);
+    for (const auto& [target, c] : targets)
+      text += fmt::format(" {}-{}={}", initiator, target, c.transactions);
   for (const auto& [name, nj] : r.energy_nj) text += fmt::format(" {}={}", name, nj);
   return text;
 }
@@ -51,9 +52,11 @@ base::Status contend(HwPort& port) {
   port.write32(kIntcBase + intc_reg::kEnableSet, 1u << static_cast<int>(IrqLine::kDma));
   port.write32(kDmaBase + dma_reg::kCmd, 1);
   const MemoryTouch touches[] = {{dst->address, 9000, true}, {src->address, 9000, false}};
-  for (int kernel = 0; kernel < kCpuKernelCount; ++kernel) port.charge(static_cast<CpuKernel>(kernel), 5000, {});
+  for (int kernel = 0; kernel < kCpuKernelCount; ++kernel)
+    port.charge(static_cast<CpuKernel>(kernel), 5000, {});
   for (int i = 0; i < 3; ++i) port.charge(CpuKernel::kCopy, 10, touches);
-  // DRAM writes and reads of many rows at once, and of one bank after another, so that every spacing rule binds.
+  // DRAM writes and reads of many rows at once, and of one bank after another, so that every
+  // spacing rule binds.
   std::vector<MemoryTouch> rows;
   for (std::uint64_t i = 0; i < 48; ++i)
     rows.push_back({src->address + (i * 2048 + (i % 3) * 64) % 30000, 32, i % 2 == 0});
@@ -89,7 +92,8 @@ base::Status decode_block(HwPort& port) {
   return {};
 }
 
-base::Result<std::string> run_everything(const delegate::Graph& graph, const std::vector<std::string>& sets) {
+base::Result<std::string> run_everything(const delegate::Graph& graph,
+                                         const std::vector<std::string>& sets) {
   tools::SimulateOptions options;
   auto soc = soc::load_soc_config(test::project_file("configs/soc/wearable.yaml"), sets);
   if (!soc.ok()) return soc.error();
@@ -115,7 +119,8 @@ base::Result<std::string> run_everything(const delegate::Graph& graph, const std
 std::vector<std::string> candidates(const base::ParamRow& row) {
   std::vector<std::string> out;
   const double value = std::strtod(row.value.c_str(), nullptr);
-  for (double v : {value * 2, std::floor(value / 2), value / 2, value * 16, row.field.min, value + 1, 1.0})
+  for (double v :
+       {value * 2, std::floor(value / 2), value / 2, value * 16, row.field.min, value + 1, 1.0})
     if (v != value && v >= row.field.min && v <= row.field.max) out.push_back(base::param_text(v));
   return out;
 }
@@ -131,31 +136,41 @@ TEST_CASE("every knob has an effect") {
   base::list_params("", *soc, rows);
   for (const auto& row : rows) {
     if (row.key == "name") continue;
-    if (row.key == "host.coherent" || row.key == "host.evict_seed") continue;  // of bytes, not of time: cache_test
-    if (row.key == "npu.serial.weight_bits") continue;  // of 3x3 kernels, which this network has none of: npu_timing_serial_test
-    if (row.key == "npu.engine") continue;  // the same bytes, and cycles within a hair: rtl_engine_test
-    // One thread, no context of its own, no sensor: nothing here feels these. host_threads_test, iommu_test and sensor_test do, and
-    // silicon.defect changes bytes alone (probe_test).
-    if (row.key == "host.time_slice_us" || row.key == "host.context_switch" || row.key.starts_with("iommu.") || row.key.starts_with("silicon.") ||
+    if (row.key == "host.coherent" || row.key == "host.evict_seed")
+      continue;  // of bytes, not of time: cache_test
+    if (row.key == "npu.serial.weight_bits")
+      continue;  // of 3x3 kernels, which this network has none of: npu_timing_serial_test
+    if (row.key == "npu.engine")
+      continue;  // the same bytes, and cycles within a hair: rtl_engine_test
+    // One thread, no context of its own, no sensor: nothing here feels these. host_threads_test,
+    // iommu_test and sensor_test do, and silicon.defect changes bytes alone (probe_test).
+    if (row.key == "host.time_slice_us" || row.key == "host.context_switch" ||
+        row.key.starts_with("iommu.") || row.key.starts_with("silicon.") ||
         row.key.starts_with("sensor."))
       continue;
     // What only reports use: power_report_test.
-    if (row.key == "energy.dram_sleep_mw" || row.key == "power.trace_us" || row.key.starts_with("battery.")) continue;
+    if (row.key == "energy.dram_sleep_mw" || row.key == "power.trace_us" ||
+        row.key.starts_with("battery."))
+      continue;
     // No DSP here: "every knob of the DSP has an effect" (tests/stream).
-    if (row.key.starts_with("dsp.") || row.key.starts_with("energy.dsp_") || row.key.starts_with("power.dsp.")) continue;
+    if (row.key.starts_with("dsp.") || row.key.starts_with("energy.dsp_") ||
+        row.key.starts_with("power.dsp."))
+      continue;
     // The full DRAM model's rows are those of test_dram.
     if (row.key.starts_with("dram.device.") || row.key.starts_with("dram.controller.")) continue;
     // The accesses contend for the same lines.
     std::vector<std::string> setting = {"host.coherent=true"};
     if (row.key.starts_with("dram.fixed_")) setting.push_back("dram.model=fixed");
-    if (row.key.starts_with("npu.serial.") && row.key != "npu.serial.outputs") setting.push_back("npu.serial.outputs=32");
+    if (row.key.starts_with("npu.serial.") && row.key != "npu.serial.outputs")
+      setting.push_back("npu.serial.outputs=32");
     const bool switching = row.key.starts_with("energy.") || row.key.starts_with("power.");
     if (switching)
       for (const char* block : {"npu", "sram", "host"}) {
         setting.push_back(fmt::format("power.{}.gating=true", block));
         setting.push_back(fmt::format("power.{}.idle_us=0.5", block));
       }
-    if (row.key == "power.rail" || row.key == "power.reference_volts") setting.push_back("power.volts=0.7");
+    if (row.key == "power.rail" || row.key == "power.reference_volts")
+      setting.push_back("power.volts=0.7");
     const auto before = run_everything(*graph, setting);
     REQUIRE(before.ok());
     std::vector<std::string> values = candidates(row);
@@ -169,8 +184,10 @@ TEST_CASE("every knob has an effect") {
       auto sets = setting;
       sets.push_back(row.key + "=" + value);
       const auto after = run_everything(*graph, sets);
-      // A knob may also make the model impossible to run, which is an effect: too little memory, say.
-      changed = !after.ok() ? after.error().message.find("fit") != std::string::npos : *after != *before;
+      // A knob may also make the model impossible to run, which is an effect: too little memory,
+      // say.
+      changed =
+          !after.ok() ? after.error().message.find("fit") != std::string::npos : *after != *before;
       if (changed) break;
     }
     INFO(row.key << " = " << row.value << " tried " << fmt::format("{}", fmt::join(values, ", ")));

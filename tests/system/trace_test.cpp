@@ -71,7 +71,9 @@ std::uint64_t number(const UnknownFieldSet& message, int field) {
   return f ? f->varint() : 0;
 }
 struct Message : UnknownFieldSet {  // a set cannot be copied
-  explicit Message(const UnknownField& field) { REQUIRE(ParseFromString(field.length_delimited())); }
+  explicit Message(const UnknownField& field) {
+    REQUIRE(ParseFromString(field.length_delimited()));
+  }
 };
 Message message(const UnknownField& field) { return Message(field); }
 
@@ -113,7 +115,8 @@ TEST_CASE("a traced run is the same run, and its trace agrees with what the engi
                                       std::pair(&compute, "npu.compute_active_cycles"),
                                       std::pair(&store, "npu.store_active_cycles")}) {
     std::uint64_t cycles = 0;
-    for (const auto& slice : unit->slices) cycles += (slice.to_ps - slice.from_ps + period - 1) / period;
+    for (const auto& slice : unit->slices)
+      cycles += (slice.to_ps - slice.from_ps + period - 1) / period;
     CHECK(cycles == counters.at(counter));
   }
   for (const auto& one : t.view.tracks) {
@@ -274,8 +277,9 @@ TEST_CASE("pages hold their data, whatever the model is called") {
   Traced t;
   run_ecg(t, true);
   t.report.model = "</script><script>alert(1)</script>\"DEPUTY_DATA\"";
-  const auto made = tools::run_page(nlohmann::ordered_json::parse(tools::report_json(t.report, true)),
-                                    tools::run_page_data(t.view, t.trace, t.simulation, t.report, t.soc), "page");
+  const auto made =
+      tools::run_page(nlohmann::ordered_json::parse(tools::report_json(t.report, true)),
+                      tools::run_page_data(t.view, t.trace, t.simulation, t.report, t.soc), "page");
   REQUIRE(made.ok());
   const std::string& page = *made;
   CHECK_THAT(page, !Contains("</script><script>alert"));

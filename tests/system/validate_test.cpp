@@ -1,10 +1,11 @@
 // `deputy validate`: the table in its quick form, held against the committed baseline.
+#include "tools/validate.h"
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/system/deputy_process.h"
 #include "tools/anchors.h"
-#include "tools/validate.h"
 #include "tools/validate_layers.h"
 
 using namespace deputy;
@@ -15,7 +16,8 @@ namespace {
 
 std::vector<std::string> quick_validate(std::vector<std::string> more) {
   std::vector<std::string> out = {"validate", "--quick"};
-  if (const std::string data = shared_data("models"); !data.empty()) out.insert(out.end(), {"--data", data});
+  if (const std::string data = shared_data("models"); !data.empty())
+    out.insert(out.end(), {"--data", data});
   out.insert(out.end(), more.begin(), more.end());
   return out;
 }
@@ -31,7 +33,8 @@ tools::ValidationRow row_of(double within, double from, double to, double refere
 
 TEST_CASE("no number of the quick validation table departs from the baseline") {
   const auto r = run_deputy(quick_validate({"--json"}));
-  INFO(r.err << "\nif the new numbers are meant: deputy validate --data MODELS --update, and commit what it writes");
+  INFO(r.err << "\nif the new numbers are meant: deputy validate --data MODELS --update, and "
+                "commit what it writes");
   const auto json = nlohmann::json::parse(r.out);
   for (const auto& row : json["rows"]) {
     INFO(row.dump());
@@ -48,8 +51,10 @@ TEST_CASE("docs/validation is what the baseline says") {
   const auto sections = tools::validation_of(*baseline);
   REQUIRE(sections.ok());
   INFO("run 'deputy validate --data MODELS --update' and commit the result");
-  CHECK(read_text(project_file("docs/validation/table.md")) == tools::validation_markdown(*sections));
-  CHECK(read_text(project_file("docs/validation/cycles.dat")) == tools::validation_points(*sections));
+  CHECK(read_text(project_file("docs/validation/table.md")) ==
+        tools::validation_markdown(*sections));
+  CHECK(read_text(project_file("docs/validation/cycles.dat")) ==
+        tools::validation_points(*sections));
   std::size_t rows = 0;
   for (const auto& section : *sections) {
     for (const auto& row : section.rows) {
@@ -67,7 +72,8 @@ TEST_CASE("a number that departs from the baseline is named and fails the comman
   REQUIRE(baseline.ok());
   baseline->at("u55-128/kws-seeded").ours *= 1.02;
   write_text(t.file("baseline.yaml"), tools::baseline_text(*baseline));
-  const auto r = run_deputy({"validate", "ethos-u55-128", "--quick", "--baseline", t.file("baseline.yaml")});
+  const auto r =
+      run_deputy({"validate", "ethos-u55-128", "--quick", "--baseline", t.file("baseline.yaml")});
   CHECK(r.exit_code == 8);
   CHECK_THAT(r.err, Contains("1 rows drift"));
   CHECK_THAT(r.out, Contains("-2.0 %"));
@@ -116,11 +122,15 @@ TEST_CASE("anchor files say what is wrong with them") {
 
 TEST_CASE("layers of a table are found by name, with what follows them") {
   TempFolder t;
-  write_text(t.file("t.csv"), "# source\nlayer,winograd,strided,cycles,bound\na,0,0,100,MAC\nb,1,0,50,DRAM\nc,0,1,30,CVSRAM\n");
+  write_text(t.file("t.csv"),
+             "# "
+             "source\nlayer,winograd,strided,cycles,bound\na,0,0,100,MAC\nb,1,0,50,DRAM\nc,0,1,30,"
+             "CVSRAM\n");
   const auto table = tools::load_layer_table(t.file("t.csv"));
   REQUIRE(table.ok());
   tools::Report report;
-  const auto add = [&](const char* name, std::uint64_t cycles, double compute, double dram, double sram) {
+  const auto add = [&](const char* name, std::uint64_t cycles, double compute, double dram,
+                       double sram) {
     tools::OpReport op;
     op.name = name, op.engine = "npu", op.own_cycles = cycles;
     op.bounds.compute = compute, op.bounds.dram = dram, op.bounds.sram = sram;
@@ -146,10 +156,12 @@ TEST_CASE("layers of a table are found by name, with what follows them") {
 }
 
 TEST_CASE("every preset of the project loads") {
-  for (const char* name : {"ethos-u55-128-like", "ethos-u55-256-like", "ethos-u65-256-like", "nvdla-small-like", "nvdla-large-like",
-                           "wearable", "implant", "imaging", "gap9-ne16-like"}) {
+  for (const char* name :
+       {"ethos-u55-128-like", "ethos-u55-256-like", "ethos-u65-256-like", "nvdla-small-like",
+        "nvdla-large-like", "wearable", "implant", "imaging", "gap9-ne16-like"}) {
     INFO(name);
-    const auto r = run_deputy({"run", project_file("workloads/ecg/ecg_beats.tflite"), "--soc", name, "--timing-only", "--quiet"});
+    const auto r = run_deputy({"run", project_file("workloads/ecg/ecg_beats.tflite"), "--soc", name,
+                               "--timing-only", "--quiet"});
     INFO(r.err);
     CHECK(r.exit_code == 0);
   }

@@ -1,19 +1,20 @@
-// The project's own networks on the CPU kernels, against an outside runtime (tests/goldens/README.md): every
-// operator's output and the network's, byte for byte in the fp32 rounding.
-#include <catch2/catch.hpp>
+// The project's own networks on the CPU kernels, against an outside runtime
+// (tests/goldens/README.md): every operator's output and the network's, byte for byte in the fp32
+// rounding.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
+#include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "delegate/import/tflite_export.h"
 #include "tests/support/golden.h"
 #include "tests/support/interpreter.h"
+#include "tests/support/source_dir.h"
 #include "workloads/networks.h"
 #include "workloads/random.h"
-#include "tests/support/source_dir.h"
 
 using namespace deputy;
 
@@ -42,22 +43,24 @@ std::string differing_ops(const delegate::Graph& graph, const tests::GraphValues
   std::string report;
   for (const auto& op : graph.ops) {
     const auto it = expected.find(op.outputs[0]);
-    if (it == expected.end()) report += delegate::op_label(graph, op) + " has no golden\n";
+    if (it == expected.end())
+      report += delegate::op_label(graph, op) + " has no golden\n";
     else if (fnv1a64(values.tensors[static_cast<std::size_t>(op.outputs[0])]) != it->second)
       report += delegate::op_label(graph, op) + " differs\n";
   }
   return report;
 }
 
-/// "" when the values of an int8 tensor make use of its range: many of them, and few at the upper end (the lower
-/// end is where RELU's zeros are).
+/// "" when the values of an int8 tensor make use of its range: many of them, and few at the upper
+/// end (the lower end is where RELU's zeros are).
 std::string spread(const Bytes& bytes) {
   std::array<int, 256> count{};
   for (const auto byte : bytes) ++count[byte];
   int distinct = 0;
   for (const int n : count) distinct += n > 0;
   const double at_top = count[127] / static_cast<double>(bytes.size());
-  if (bytes.size() >= 1000 && distinct < 60) return fmt::format("only {} distinct values", distinct);
+  if (bytes.size() >= 1000 && distinct < 60)
+    return fmt::format("only {} distinct values", distinct);
   if (bytes.size() >= 1000 && at_top > 0.2) return fmt::format("{} of the values are 127", at_top);
   return "";
 }
@@ -83,7 +86,8 @@ TEST_CASE("own networks give the outside runtime's bytes") {
       const auto values = tests::run_graph(graph, inputs, Numerics::kFp32);
       REQUIRE(values.ok());
       CHECK(differing_ops(graph, *values, one["tensors"]) == "");
-      const auto output = tests::read_bytes(kFolder + info.name + "/" + one["output"].get<std::string>());
+      const auto output =
+          tests::read_bytes(kFolder + info.name + "/" + one["output"].get<std::string>());
       CHECK(values->tensors[static_cast<std::size_t>(graph.outputs[0])] == output);
     }
   }
@@ -93,7 +97,8 @@ TEST_CASE("own networks use the int8 range without saturating") {
   for (const auto& info : workloads::networks()) {
     const auto graph = workloads::build_network(info.name);
     REQUIRE(graph.ok());
-    const std::vector<Bytes> inputs = {workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, 4)};
+    const std::vector<Bytes> inputs = {
+        workloads::seeded_input(graph->tensor(graph->inputs[0]).desc, 4)};
     const auto values = tests::run_graph(*graph, inputs, Numerics::kTflite);
     REQUIRE(values.ok());
     for (const auto& op : graph->ops) {

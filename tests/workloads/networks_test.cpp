@@ -1,12 +1,15 @@
-// The project's own networks are the published ones: multiply-accumulates and parameters per inference are
-// compared with the tables of the papers and benchmark suites (values written here by hand).
-#include <catch2/catch.hpp>
+// The project's own networks are the published ones: multiply-accumulates and parameters per
+// inference are compared with the tables of the papers and benchmark suites (values written here by
+// hand).
+#include "workloads/networks.h"
+
 #include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 
 #include "delegate/import/tflite.h"
 #include "delegate/import/tflite_export.h"
 #include "delegate/ir/op_rules.h"
-#include "workloads/networks.h"
 #include "workloads/random.h"
 
 using namespace deputy;
@@ -20,9 +23,10 @@ struct Published {
   std::int64_t parameters;  ///< weights and biases; 0 where the table leaves folded biases out
 };
 const Published kPublished[] = {
-    {"autoencoder", 264192, 0},          {"ecg_tcn", 979440, 14725},   {"ds_cnn", 2656768, 22604},
-    {"mobilenet_v1_025_96", 7489664, 0}, {"eegnet", 11780608, 0},      {"resnet8", 12501632, 0},
-    {"temponet", 13320320, 424577},      {"mobilenet_v2_224", 299503232, 2215783},
+    {"autoencoder", 264192, 0},     {"ecg_tcn", 979440, 14725},
+    {"ds_cnn", 2656768, 22604},     {"mobilenet_v1_025_96", 7489664, 0},
+    {"eegnet", 11780608, 0},        {"resnet8", 12501632, 0},
+    {"temponet", 13320320, 424577}, {"mobilenet_v2_224", 299503232, 2215783},
 };
 
 delegate::Graph built(const std::string& name) {
@@ -59,7 +63,8 @@ TEST_CASE("networks have the published MACs and parameters") {
   }
 }
 
-TEST_CASE("networks obey the graph's and the operators' rules, and are int8 as the specification says") {
+TEST_CASE(
+    "networks obey the graph's and the operators' rules, and are int8 as the specification says") {
   for (const auto& info : workloads::networks()) {
     INFO(info.name);
     const auto graph = built(info.name);
@@ -73,7 +78,8 @@ TEST_CASE("networks obey the graph's and the operators' rules, and are int8 as t
       if (delegate::op_macs(graph, op) == 0) continue;
       const auto& weights = graph.tensor(op.inputs[1]);
       int lowest = 0, zeros = 0;
-      for (const auto byte : weights.data) lowest = std::min<int>(lowest, static_cast<std::int8_t>(byte));
+      for (const auto byte : weights.data)
+        lowest = std::min<int>(lowest, static_cast<std::int8_t>(byte));
       for (const auto zero : weights.desc.quant.zero_point) zeros += zero == 0;
       CHECK(lowest >= -127);
       CHECK(zeros == static_cast<int>(weights.desc.quant.zero_point.size()));

@@ -25,7 +25,8 @@ base::Error bad(const std::string& where, std::string what, std::string remedy) 
 
 CommonOptions common_options(const CiCase& c) {
   CommonOptions out;
-  out.soc = c.soc, out.sets = c.sets, out.effort = c.effort, out.engine = c.engine, out.numerics = c.numerics;
+  out.soc = c.soc, out.sets = c.sets, out.effort = c.effort, out.engine = c.engine,
+  out.numerics = c.numerics;
   return out;
 }
 
@@ -48,17 +49,21 @@ base::Result<CiSuite> parse_suite(base::Config config, const std::string& path) 
     DEPUTY_TRY(check_words(common_options(c), path + ": " + where));
     if (is_config_path(c.soc)) c.soc = beside(file.parent_path().string(), c.soc);
     if (c.name.empty()) c.name = c.stem() + "-" + std::filesystem::path(c.soc).stem().string();
-    if (!names.insert(c.name).second) return bad(path + ": " + where, "the name '" + c.name + "' is taken", "give it a 'name' of its own");
+    if (!names.insert(c.name).second)
+      return bad(path + ": " + where, "the name '" + c.name + "' is taken",
+                 "give it a 'name' of its own");
     out.cases.push_back(std::move(c));
   }
-  if (out.cases.empty()) return bad(path, "has no cases", "name at least one: cases: [{network: ds_cnn}]");
+  if (out.cases.empty())
+    return bad(path, "has no cases", "name at least one: cases: [{network: ds_cnn}]");
   for (const CiMetric& metric : ci_metrics()) {
     const auto* entry = config.find(fmt::format("tolerances.{}", metric.name));
     if (!entry) continue;
     char* end = nullptr;
     const double percent = std::strtod(entry->value.c_str(), &end);
     if (entry->value.empty() || *end != '\0' || !(percent >= 0 && percent <= 1000))
-      return bad(entry->where, fmt::format("'{}' is no tolerance", entry->value), "give percent, from 0 to 1000");
+      return bad(entry->where, fmt::format("'{}' is no tolerance", entry->value),
+                 "give percent, from 0 to 1000");
     out.tolerances[metric.name] = percent;
   }
   DEPUTY_TRY(config.finish());
@@ -88,15 +93,20 @@ base::Result<CiResult> run_case(const CiCase& c, const std::vector<std::string>&
                  {"sram_used_bytes", static_cast<double>(simulation.executable.fast_arena_bytes)},
                  {"macs_on_npu", static_cast<double>(report.npu_macs)}};
   for (const OpReport& op : report.ops)
-    out.layers.push_back({op.name, op.kind, op.engine, static_cast<double>(op.own_cycles), op.energy_nj,
-                          static_cast<double>(op.load_bytes + op.store_bytes)});
+    out.layers.push_back({op.name, op.kind, op.engine, static_cast<double>(op.own_cycles),
+                          op.energy_nj, static_cast<double>(op.load_bytes + op.store_bytes)});
   return out;
 }
 
 Json json_of(const CiResult& r) {
   Json layers = Json::array();
   for (const CiLayer& l : r.layers)
-    layers.push_back({{"name", l.name}, {"kind", l.kind}, {"engine", l.engine}, {"cycles", l.cycles}, {"energy_nj", l.energy_nj}, {"bytes", l.bytes}});
+    layers.push_back({{"name", l.name},
+                      {"kind", l.kind},
+                      {"engine", l.engine},
+                      {"cycles", l.cycles},
+                      {"energy_nj", l.energy_nj},
+                      {"bytes", l.bytes}});
   Json out = {{"outputs", r.outputs}, {"metrics", r.metrics}, {"layers", layers}};
   if (!r.error.empty()) out["error"] = r.error;
   return out;
@@ -108,16 +118,18 @@ CiResult result_of(const Json& json) {
   out.outputs = json.at("outputs").get<std::vector<std::string>>();
   out.metrics = json.at("metrics").get<std::map<std::string, double>>();
   for (const Json& l : json.at("layers"))
-    out.layers.push_back({l.at("name"), l.at("kind"), l.at("engine"), l.at("cycles"), l.at("energy_nj"), l.at("bytes")});
+    out.layers.push_back({l.at("name"), l.at("kind"), l.at("engine"), l.at("cycles"),
+                          l.at("energy_nj"), l.at("bytes")});
   return out;
 }
 
 }  // namespace
 
 const std::vector<CiMetric>& ci_metrics() {
-  static const std::vector<CiMetric> metrics = {{"latency_ns", "ns"},    {"npu_cycles", "cycles"}, {"host_cycles", "cycles"},
-                                                {"energy_nj", "nJ"},     {"dram_bytes", "bytes"},  {"sram_used_bytes", "bytes"},
-                                                {"macs_on_npu", "MACs"}};
+  static const std::vector<CiMetric> metrics = {
+      {"latency_ns", "ns"},   {"npu_cycles", "cycles"}, {"host_cycles", "cycles"},
+      {"energy_nj", "nJ"},    {"dram_bytes", "bytes"},  {"sram_used_bytes", "bytes"},
+      {"macs_on_npu", "MACs"}};
   return metrics;
 }
 
@@ -157,7 +169,8 @@ base::Result<CiResults> parse_ci_results(const std::string& text, const std::str
   const char* const remedy = "write it with deputy ci SUITE --baseline FILE --update-baseline";
   try {
     const Json json = Json::parse(text);
-    if (json.at("format") != "deputy-ci-1") return bad(where, "is no baseline of this version", remedy);
+    if (json.at("format") != "deputy-ci-1")
+      return bad(where, "is no baseline of this version", remedy);
     CiResults out;
     for (const auto& [name, result] : json.at("cases").items()) out[name] = result_of(result);
     return out;

@@ -26,9 +26,9 @@ struct Speed {
   Report report;
 };
 
-base::Result<Speed> measure(const arch::Executable& executable, const std::vector<std::uint8_t>& file,
-                            const SimulateOptions& options, int runs,
-                            const std::vector<std::vector<std::uint8_t>>& inputs) {
+base::Result<Speed> measure(const arch::Executable& executable,
+                            const std::vector<std::uint8_t>& file, const SimulateOptions& options,
+                            int runs, const std::vector<std::vector<std::uint8_t>>& inputs) {
   Speed best;
   for (int i = 0; i < runs; ++i) {
     DEPUTY_ASSIGN(auto s, simulate_executable(file, executable.model_name, options, inputs));
@@ -44,7 +44,8 @@ base::Status bench(const CommonOptions& common, const BenchCommand& command) {
   std::vector<std::string> names = command.models;
   if (names.empty())
     for (const auto& info : workloads::networks()) names.push_back(info.name);
-  Table table({"network", ">compile ms", ">function+timing ms", ">timing-only ms", ">MMAC/s", ">Mcycle/s", ">events"});
+  Table table({"network", ">compile ms", ">function+timing ms", ">timing-only ms", ">MMAC/s",
+               ">Mcycle/s", ">events"});
   auto rows = nlohmann::ordered_json::array();
   Progress progress;
   for (const auto& name : names) {
@@ -61,8 +62,13 @@ base::Status bench(const CommonOptions& common, const BenchCommand& command) {
     mode.timing_only = true;
     DEPUTY_ASSIGN(auto timing, measure(executable, file, mode, command.runs, inputs));
     const double seconds = full.wall_ms / 1000;
-    rows.push_back({{"network", graph.name}, {"compile_ms", compile_ms}, {"wall_ms", full.wall_ms}, {"timing_only_wall_ms", timing.wall_ms},
-                    {"macs", full.report.macs}, {"npu_cycles", full.report.npu_cycles}, {"kernel_events", full.report.kernel_events}});
+    rows.push_back({{"network", graph.name},
+                    {"compile_ms", compile_ms},
+                    {"wall_ms", full.wall_ms},
+                    {"timing_only_wall_ms", timing.wall_ms},
+                    {"macs", full.report.macs},
+                    {"npu_cycles", full.report.npu_cycles},
+                    {"kernel_events", full.report.kernel_events}});
     table.row({graph.name, fmt::format("{:.1f}", compile_ms), fmt::format("{:.2f}", full.wall_ms),
                fmt::format("{:.2f}", timing.wall_ms),
                fmt::format("{:.1f}", static_cast<double>(full.report.macs) / seconds / 1e6),
@@ -72,7 +78,9 @@ base::Status bench(const CommonOptions& common, const BenchCommand& command) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   if (command.json) {
-    fmt::print("{}", json_text("deputy-bench-1", {{"runs", command.runs}, {"peak_kib", usage.ru_maxrss}, {"networks", rows}}));
+    fmt::print("{}", json_text("deputy-bench-1", {{"runs", command.runs},
+                                                  {"peak_kib", usage.ru_maxrss},
+                                                  {"networks", rows}}));
     return {};
   }
   fmt::print("{}\n  fastest of {} runs each; peak memory {:.1f} MB\n", table.text(), command.runs,

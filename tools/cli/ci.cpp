@@ -30,7 +30,8 @@ base::Result<bool> update(const CiSuite& suite, const CiResults& results, const 
 base::Result<bool> run(const CiCommand& command) {
   DEPUTY_ASSIGN(const CiSuite suite, load_suite(command.suite));
   std::string path = command.baseline;
-  if (path.empty()) path = std::filesystem::path(command.suite).replace_extension(".baseline.json").string();
+  if (path.empty())
+    path = std::filesystem::path(command.suite).replace_extension(".baseline.json").string();
   CiResults baseline;
   if (!command.update) {  // before the suite runs
     DEPUTY_ASSIGN(const auto bytes, read_file(path));
@@ -39,8 +40,10 @@ base::Result<bool> run(const CiCommand& command) {
   const CiResults results = run_suite(suite, command.sets, command.jobs);
   if (command.update) return update(suite, results, path);
   const auto verdict = judge(suite, results, baseline);
-  if (!command.junit.empty()) DEPUTY_TRY(write_text(command.junit, ci_junit(suite.name, verdict, command.top)));
-  if (!command.markdown.empty()) DEPUTY_TRY(write_text(command.markdown, ci_markdown(suite.name, verdict, command.top)));
+  if (!command.junit.empty())
+    DEPUTY_TRY(write_text(command.junit, ci_junit(suite.name, verdict, command.top)));
+  if (!command.markdown.empty())
+    DEPUTY_TRY(write_text(command.markdown, ci_markdown(suite.name, verdict, command.top)));
   fmt::print("{}", command.json ? ci_json(verdict) : ci_text(verdict, command.top));
   return std::ranges::all_of(verdict, &CaseVerdict::good);
 }

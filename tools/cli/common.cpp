@@ -34,7 +34,8 @@ namespace {
 base::Result<api::Bindings> parse_bindings(const CommonOptions& common) {
   api::Bindings out;
   const auto bad = [](const char* option, const std::string& text) {
-    return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is not understood", text), "write NAME=8, or INPUT=1x3x32x32"};
+    return base::Error{base::ErrorKind::kUsage, option, fmt::format("'{}' is not understood", text),
+                       "write NAME=8, or INPUT=1x3x32x32"};
   };
   const auto numbers = [](const std::string& text) {
     Shape shape;
@@ -69,21 +70,29 @@ struct Word {
   const char* word;
   T value;
 };
-constexpr Word<delegate::EnginePolicy> kEngines[] = {
-    {"auto", delegate::EnginePolicy::kAuto}, {"npu", delegate::EnginePolicy::kNpu}, {"cpu", delegate::EnginePolicy::kCpu}};
+constexpr Word<delegate::EnginePolicy> kEngines[] = {{"auto", delegate::EnginePolicy::kAuto},
+                                                     {"npu", delegate::EnginePolicy::kNpu},
+                                                     {"cpu", delegate::EnginePolicy::kCpu}};
 constexpr Word<std::optional<Numerics>> kNumerics[] = {  // auto: by the model's format
-    {"auto", std::nullopt}, {"tflite", Numerics::kTflite}, {"single", Numerics::kSingle}, {"fp32", Numerics::kFp32}};
-constexpr Word<delegate::Effort> kEfforts[] = {{"fast", delegate::Effort::kFast}, {"full", delegate::Effort::kFull}};
-constexpr Word<delegate::ContractPolicy> kContracts[] = {{"cpu", delegate::ContractPolicy::kCpu},
-                                                         {"reject", delegate::ContractPolicy::kReject},
-                                                         {"convert", delegate::ContractPolicy::kConvert}};
-constexpr Word<delegate::IoPlacement> kPlacements[] = {
-    {"arena", delegate::IoPlacement::kArena}, {"sram", delegate::IoPlacement::kSram}, {"dram", delegate::IoPlacement::kDram}};
+    {"auto", std::nullopt},
+    {"tflite", Numerics::kTflite},
+    {"single", Numerics::kSingle},
+    {"fp32", Numerics::kFp32}};
+constexpr Word<delegate::Effort> kEfforts[] = {{"fast", delegate::Effort::kFast},
+                                               {"full", delegate::Effort::kFull}};
+constexpr Word<delegate::ContractPolicy> kContracts[] = {
+    {"cpu", delegate::ContractPolicy::kCpu},
+    {"reject", delegate::ContractPolicy::kReject},
+    {"convert", delegate::ContractPolicy::kConvert}};
+constexpr Word<delegate::IoPlacement> kPlacements[] = {{"arena", delegate::IoPlacement::kArena},
+                                                       {"sram", delegate::IoPlacement::kSram},
+                                                       {"dram", delegate::IoPlacement::kDram}};
 
 // Calls v(option, its words, its value) for each of them.
 template <class V>
 void each_word_option(const CommonOptions& c, V&& v) {
-  v("engine", kEngines, c.engine), v("numerics", kNumerics, c.numerics), v("effort", kEfforts, c.effort);
+  v("engine", kEngines, c.engine), v("numerics", kNumerics, c.numerics),
+      v("effort", kEfforts, c.effort);
   v("contract", kContracts, c.contract), v("io", kPlacements, c.io);
 }
 
@@ -119,13 +128,16 @@ base::Status check_words(const CommonOptions& common, const std::string& where) 
     const auto names = names_of(words);
     if (!status.ok() || std::ranges::find(names, value) != names.end()) return;
     const bool usage = where.empty();
-    status = base::Error{usage ? base::ErrorKind::kUsage : base::ErrorKind::kConfig, usage ? fmt::format("--{}", name) : where,
-                         fmt::format("there is no {} '{}'", name, value), fmt::format("use one of {}", fmt::join(names, ", "))};
+    status = base::Error{usage ? base::ErrorKind::kUsage : base::ErrorKind::kConfig,
+                         usage ? fmt::format("--{}", name) : where,
+                         fmt::format("there is no {} '{}'", name, value),
+                         fmt::format("use one of {}", fmt::join(names, ", "))};
   });
   return status;
 }
 
-base::Result<SimulateOptions> simulate_options(const CommonOptions& common, const std::string& model) {
+base::Result<SimulateOptions> simulate_options(const CommonOptions& common,
+                                               const std::string& model) {
   SimulateOptions out;
   DEPUTY_TRY(check_words(common));
   DEPUTY_ASSIGN(out.bindings, parse_bindings(common));
@@ -165,17 +177,21 @@ base::Result<SimulateOptions> simulate_options(const CommonOptions& common, cons
 base::Status no_placement_options(const CommonOptions& common, const std::string& file) {
   const CommonOptions none;
   if (common.io != none.io)
-    return base::Error{base::ErrorKind::kUsage, file, "it is compiled already: its inputs and outputs have their regions",
+    return base::Error{base::ErrorKind::kUsage, file,
+                       "it is compiled already: its inputs and outputs have their regions",
                        "give the model file, or drop --io"};
   if (common.fallback)
-    return base::Error{base::ErrorKind::kUsage, file, "it is compiled already, with or without fallbacks",
+    return base::Error{base::ErrorKind::kUsage, file,
+                       "it is compiled already, with or without fallbacks",
                        "give the model file, or drop --fallback"};
-  if (common.quirks.empty() && common.cache.empty() && common.force == none.force && common.deny == none.deny &&
-      common.min_partition == none.min_partition && common.max_partitions == none.max_partitions)
+  if (common.quirks.empty() && common.cache.empty() && common.force == none.force &&
+      common.deny == none.deny && common.min_partition == none.min_partition &&
+      common.max_partitions == none.max_partitions)
     return {};
   return base::Error{base::ErrorKind::kUsage, file,
                      "it is compiled already: its operators have their engines",
-                     "give the model file, or drop --force, --deny, --min-partition, --max-partitions, --quirks, --cache"};
+                     "give the model file, or drop --force, --deny, --min-partition, "
+                     "--max-partitions, --quirks, --cache"};
 }
 
 Progress::Progress() : terminal_(isatty(2) != 0), start_(seconds_now()) {}

@@ -14,17 +14,21 @@ namespace deputy::tools {
 base::Status run_comparison(const CommonOptions& common, const RunOptions& options);
 
 /// Everything but the fields that only `run` has.
-base::Result<SimulateOptions> simulate_options(const CommonOptions& common, const std::string& model = "");
+base::Result<SimulateOptions> simulate_options(const CommonOptions& common,
+                                               const std::string& model = "");
 
-/// The words that --engine, --numerics, --effort, --contract or --io may have; `option` without the dashes.
+/// The words that --engine, --numerics, --effort, --contract or --io may have; `option` without the
+/// dashes.
 std::vector<std::string> words_of(const std::string& option);
-/// An error for the first of them that has another word: kConfig at `where` (a place in a file), without it kUsage.
+/// An error for the first of them that has another word: kConfig at `where` (a place in a file),
+/// without it kUsage.
 base::Status check_words(const CommonOptions& common, const std::string& where = "");
 
 /// An error when options of the placement are given with a file that is compiled already.
 base::Status no_placement_options(const CommonOptions& common, const std::string& file);
 
-/// One line on stderr that replaces itself; silent when stderr is not a terminal, and for the first second.
+/// One line on stderr that replaces itself; silent when stderr is not a terminal, and for the first
+/// second.
 class Progress {
  public:
   Progress();

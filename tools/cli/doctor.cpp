@@ -23,8 +23,10 @@ namespace fs = std::filesystem;
 using Finding = base::Result<std::string>;
 
 Finding machine() {
-  const double gib = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
-  const std::string text = fmt::format("{} processors, {:.1f} GiB", sysconf(_SC_NPROCESSORS_ONLN), gib);
+  const double gib = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
+  const std::string text =
+      fmt::format("{} processors, {:.1f} GiB", sysconf(_SC_NPROCESSORS_ONLN), gib);
   if (gib >= 1) return text;
   return base::Error{base::ErrorKind::kIo, "memory", text, "large networks need 1 GiB"};
 }
@@ -32,9 +34,11 @@ Finding machine() {
 Finding configurations() {
   std::vector<fs::path> files;
   std::error_code ec;
-  for (const auto& entry : fs::directory_iterator(fs::path(DEPUTY_CONFIG_DIR) / "soc", ec)) files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(fs::path(DEPUTY_CONFIG_DIR) / "soc", ec))
+    files.push_back(entry.path());
   if (files.empty())
-    return base::Error{base::ErrorKind::kIo, DEPUTY_CONFIG_DIR, "has no SoC configurations", "was the source folder moved after the build?"};
+    return base::Error{base::ErrorKind::kIo, DEPUTY_CONFIG_DIR, "has no SoC configurations",
+                       "was the source folder moved after the build?"};
   std::ranges::sort(files);
   for (const auto& file : files) {
     DEPUTY_TRY(soc::load_soc_config(file.string(), {}));
@@ -53,8 +57,10 @@ Finding inference() {
   DEPUTY_ASSIGN(const auto on_npu, simulate(graph, options, inputs));
   options.engine = delegate::EnginePolicy::kCpu;
   DEPUTY_ASSIGN(const auto on_cpu, simulate(graph, options, inputs));
-  if (on_npu.outputs == on_cpu.outputs) return std::string("ecg_tcn: NPU and CPU give the same bytes");
-  return base::Error{base::ErrorKind::kMismatch, "ecg_tcn", "NPU and CPU give different bytes", "this build is broken; run the tests"};
+  if (on_npu.outputs == on_cpu.outputs)
+    return std::string("ecg_tcn: NPU and CPU give the same bytes");
+  return base::Error{base::ErrorKind::kMismatch, "ecg_tcn", "NPU and CPU give different bytes",
+                     "this build is broken; run the tests"};
 }
 
 Finding workers() {
@@ -63,11 +69,13 @@ Finding workers() {
   std::size_t good = 0;
   while (const auto answer = pool.wait()) good += answer->end == WorkerPool::Answer::End::kDone;
   if (good == 2) return std::string("two answered");
-  return base::Error{base::ErrorKind::kIo, "workers", fmt::format("{} of 2 answered", good), "may this user start processes?"};
+  return base::Error{base::ErrorKind::kIo, "workers", fmt::format("{} of 2 answered", good),
+                     "may this user start processes?"};
 }
 
 Finding results() {
-  const fs::path file = fs::temp_directory_path() / fmt::format("deputy-doctor-{}.sqlite", getpid());
+  const fs::path file =
+      fs::temp_directory_path() / fmt::format("deputy-doctor-{}.sqlite", getpid());
   const auto clean = [&] {
     std::error_code ec;
     for (const char* end : {"", ".lock", "-wal", "-shm"}) fs::remove(file.string() + end, ec);
@@ -76,8 +84,10 @@ Finding results() {
     DEPUTY_ASSIGN(auto store, explore::Store::open(file.string()));
     DEPUTY_TRY(store.add({"key", "", "", "ok", "", {{"value", 1.5}}}));
     DEPUTY_ASSIGN(const auto found, store.find("key"));
-    if (found && found->values.at("value") == 1.5) return "SQLite in " + fs::temp_directory_path().string();
-    return base::Error{base::ErrorKind::kMismatch, file.string(), "gives back something else than was written", ""};
+    if (found && found->values.at("value") == 1.5)
+      return "SQLite in " + fs::temp_directory_path().string();
+    return base::Error{base::ErrorKind::kMismatch, file.string(),
+                       "gives back something else than was written", ""};
   }();
   clean();
   return out;
@@ -87,7 +97,11 @@ struct Check {
   const char* name;
   Finding (*run)();
 };
-constexpr Check kChecks[] = {{"machine", machine}, {"configurations", configurations}, {"inference", inference}, {"worker processes", workers}, {"result files", results}};
+constexpr Check kChecks[] = {{"machine", machine},
+                             {"configurations", configurations},
+                             {"inference", inference},
+                             {"worker processes", workers},
+                             {"result files", results}};
 
 }  // namespace
 

@@ -29,9 +29,10 @@ class Bar {
     const double left = seconds / static_cast<double>(ran_) * static_cast<double>(all - done);
     const std::size_t filled = 20 * done / all;
     const auto whole = static_cast<long long>(left + 0.5);
-    progress_.show(fmt::format("{}{}  {} of {} runs{}, {}{} s left", std::string(filled, '#'), std::string(20 - filled, '.'), done, all,
-                               known_ ? fmt::format(" ({} known)", known_) : "", whole >= 60 ? fmt::format("{} min ", whole / 60) : "",
-                               whole % 60));
+    progress_.show(fmt::format("{}{}  {} of {} runs{}, {}{} s left", std::string(filled, '#'),
+                               std::string(20 - filled, '.'), done, all,
+                               known_ ? fmt::format(" ({} known)", known_) : "",
+                               whole >= 60 ? fmt::format("{} min ", whole / 60) : "", whole % 60));
   }
 
  private:
@@ -43,26 +44,32 @@ class Bar {
 base::Result<std::vector<explore::Point>> planned(const Experiment& e) {
   const auto count = static_cast<std::size_t>(e.plan.points);
   const auto seed = static_cast<std::uint64_t>(e.plan.seed);
-  DEPUTY_ASSIGN(const auto all, e.plan.method == "grid"  ? e.space.grid()
-                                : e.plan.method == "lhs" ? explore::draw_latin(e.space, count, seed)
-                                                         : explore::draw_random(e.space, count, seed));
+  DEPUTY_ASSIGN(const auto all, e.plan.method == "grid" ? e.space.grid()
+                                : e.plan.method == "lhs"
+                                    ? explore::draw_latin(e.space, count, seed)
+                                    : explore::draw_random(e.space, count, seed));
   std::vector<explore::Point> out;
   for (const auto& genes : all) {
     DEPUTY_ASSIGN(auto point, e.space.point(genes));
     DEPUTY_ASSIGN(const bool allowed, e.space.allowed(point));
     if (allowed) out.push_back(std::move(point));
   }
-  if (out.empty()) return base::Error{base::ErrorKind::kConfig, "constraints", "allow no point", "loosen them"};
+  if (out.empty())
+    return base::Error{base::ErrorKind::kConfig, "constraints", "allow no point", "loosen them"};
   return out;
 }
 
 /// Keeps the points of "I/N".
-base::Result<std::vector<explore::Point>> shard_of(std::vector<explore::Point> points, const std::string& shard) {
+base::Result<std::vector<explore::Point>> shard_of(std::vector<explore::Point> points,
+                                                   const std::string& shard) {
   if (shard.empty()) return points;
   std::size_t index = 0, count = 0;
   int end = 0;
-  if (std::sscanf(shard.c_str(), "%zu/%zu%n", &index, &count, &end) != 2 || static_cast<std::size_t>(end) != shard.size() || index >= count)
-    return base::Error{base::ErrorKind::kUsage, "--shard", fmt::format("'{}' is not understood", shard), "write I/N with I from 0 to N - 1"};
+  if (std::sscanf(shard.c_str(), "%zu/%zu%n", &index, &count, &end) != 2 ||
+      static_cast<std::size_t>(end) != shard.size() || index >= count)
+    return base::Error{base::ErrorKind::kUsage, "--shard",
+                       fmt::format("'{}' is not understood", shard),
+                       "write I/N with I from 0 to N - 1"};
   std::vector<explore::Point> out;
   for (std::size_t i = index; i < points.size(); i += count) out.push_back(std::move(points[i]));
   return out;
@@ -70,16 +77,20 @@ base::Result<std::vector<explore::Point>> shard_of(std::vector<explore::Point> p
 
 base::Result<std::vector<PointResult>> searched(const Experiment& e, Sweep& sweep) {
   std::vector<PointResult> all;
-  const auto evaluate = [&](const std::vector<explore::Point>& points) -> base::Result<std::vector<explore::Values>> {
+  const auto evaluate =
+      [&](const std::vector<explore::Point>& points) -> base::Result<std::vector<explore::Values>> {
     DEPUTY_ASSIGN(auto results, sweep.run(points));
     std::vector<explore::Values> out;
     for (const PointResult& r : results) out.push_back(objectives_of(e, r));
-    all.insert(all.end(), std::make_move_iterator(results.begin()), std::make_move_iterator(results.end()));
+    all.insert(all.end(), std::make_move_iterator(results.begin()),
+               std::make_move_iterator(results.end()));
     return out;
   };
-  DEPUTY_TRY(explore::search(e.space, e.objectives.size(),
-                             {e.plan.method, e.plan.population, static_cast<std::size_t>(e.plan.points), static_cast<std::uint64_t>(e.plan.seed)},
-                             evaluate));
+  DEPUTY_TRY(
+      explore::search(e.space, e.objectives.size(),
+                      {e.plan.method, e.plan.population, static_cast<std::size_t>(e.plan.points),
+                       static_cast<std::uint64_t>(e.plan.seed)},
+                      evaluate));
   return all;
 }
 
@@ -90,11 +101,14 @@ base::Status check_command(const ExploreCommand& command, bool search) {
   };
   const bool slurm = command.engine == "slurm";
   if (search && (slurm || !command.shard.empty()))
-    return bad(slurm ? "--engine" : "--shard", "a search decides point by point", "use the method grid, random or lhs");
+    return bad(slurm ? "--engine" : "--shard", "a search decides point by point",
+               "use the method grid, random or lhs");
   if (slurm && !command.shard.empty())
-    return bad("--shard", "the job array deals out all shards itself", "drop --shard, or --engine slurm; --shards says how many there are");
+    return bad("--shard", "the job array deals out all shards itself",
+               "drop --shard, or --engine slurm; --shards says how many there are");
   if (!slurm && command.shards > 0)
-    return bad("--shards", "says how many tasks a job array has", "add --engine slurm; a part of the points is --shard I/N");
+    return bad("--shards", "says how many tasks a job array has",
+               "add --engine slurm; a part of the points is --shard I/N");
   return {};
 }
 
@@ -106,7 +120,9 @@ base::Status explore_one(const ExploreCommand& command) {
   const bool fixed = !explore::find_method(experiment.plan.method)->search;
   DEPUTY_TRY(check_command(command, !fixed));
   DEPUTY_ASSIGN(auto evaluator, Evaluator::prepare(experiment));
-  const std::string path = command.db.empty() ? std::filesystem::path(command.experiment).stem().string() + ".sqlite" : command.db;
+  const std::string path =
+      command.db.empty() ? std::filesystem::path(command.experiment).stem().string() + ".sqlite"
+                         : command.db;
   DEPUTY_ASSIGN(auto store, explore::Store::open(path));
   for (const std::string& other : command.merge) DEPUTY_TRY(store.merge(other));
   if (command.retry) DEPUTY_TRY(store.forget_dead());
@@ -121,7 +137,9 @@ base::Status explore_one(const ExploreCommand& command) {
   for (const Workload& w : experiment.workloads) work.workloads.push_back(w.name);
   work.key = [&](const explore::Point& point, std::size_t w) { return evaluator.key(point, w); };
   work.job = [&](const explore::Point& point, std::size_t w) { return evaluator.job(point, w); };
-  work.group = [&](const explore::Point& point, std::size_t w) { return evaluator.group(point, w); };
+  work.group = [&](const explore::Point& point, std::size_t w) {
+    return evaluator.group(point, w);
+  };
   work.run = [&](const std::string& job) { return Evaluator::encode(evaluator.run(job)); };
   const auto most = static_cast<std::size_t>(experiment.plan.points) * experiment.workloads.size();
   const Sweep* running = nullptr;
@@ -131,7 +149,8 @@ base::Status explore_one(const ExploreCommand& command) {
     else  // it comes in generations
       bar.show(running->ran() + running->reused(), most);
   };
-  Sweep sweep(std::move(work), store, {command.jobs, static_cast<unsigned>(experiment.plan.time_limit_s), progress});
+  Sweep sweep(std::move(work), store,
+              {command.jobs, static_cast<unsigned>(experiment.plan.time_limit_s), progress});
   running = &sweep;
   std::vector<PointResult> points;
   if (fixed) {
@@ -147,15 +166,19 @@ base::Status explore_one(const ExploreCommand& command) {
   if (command.json)
     fmt::print("{}", results_json(results));
   else
-    fmt::print("{} on {} by {}: {} runs, {} of them from {}\n\n{}", experiment.plan.name, experiment.plan.soc, experiment.plan.method,
-               sweep.ran() + sweep.reused(), sweep.reused(), path, results_text(results, command.top));
+    fmt::print("{} on {} by {}: {} runs, {} of them from {}\n\n{}", experiment.plan.name,
+               experiment.plan.soc, experiment.plan.method, sweep.ran() + sweep.reused(),
+               sweep.reused(), path, results_text(results, command.top));
   for (const char* dead : {"crashed", "hung", "failed"})
     if (results.statuses.contains(dead))
-      return base::Error{base::ErrorKind::kMismatch, command.experiment,
-                         fmt::format("{} of {} points {}", results.statuses.at(dead), results.points.size(), dead),
-                         "that is a defect of the simulator, or time_limit_s is too short; --retry runs crashed and hung points again"};
+      return base::Error{
+          base::ErrorKind::kMismatch, command.experiment,
+          fmt::format("{} of {} points {}", results.statuses.at(dead), results.points.size(), dead),
+          "that is a defect of the simulator, or time_limit_s is too short; --retry runs crashed "
+          "and hung points again"};
   if (!results.statuses.contains("ok"))
-    return base::Error{base::ErrorKind::kUnsupported, command.experiment, "every point was refused", "the table above has the reasons"};
+    return base::Error{base::ErrorKind::kUnsupported, command.experiment, "every point was refused",
+                       "the table above has the reasons"};
   return {};
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 Table list_networks() {
   Table table({"network", ">MAC", "what"});
-  for (const auto& info : workloads::networks()) table.row({info.name, human_count(static_cast<double>(info.macs)), info.description});
+  for (const auto& info : workloads::networks())
+    table.row({info.name, human_count(static_cast<double>(info.macs)), info.description});
   return table;
 }
 
@@ -26,13 +27,18 @@ base::Status write_network(const NetworkCommand& command) {
   DEPUTY_ASSIGN(auto bytes, delegate::export_tflite(graph));
   const std::string output = command.output.empty() ? command.name + ".tflite" : command.output;
   DEPUTY_TRY(write_file(output, bytes));
-  return give_results(command.json, "", json_text("deputy-network-1", {{"network", command.name}, {"file", output}, {"bytes", bytes.size()}}),
-                      fmt::format("{}: {}\n", output, human_bytes(static_cast<double>(bytes.size()))));
+  return give_results(
+      command.json, "",
+      json_text("deputy-network-1",
+                {{"network", command.name}, {"file", output}, {"bytes", bytes.size()}}),
+      fmt::format("{}: {}\n", output, human_bytes(static_cast<double>(bytes.size()))));
 }
 
 base::Status write_reference(const std::string& folder, const std::string& rtl_folder) {
-  for (const auto& [name, text] : reference_pages()) DEPUTY_TRY(write_text(folder + "/" + name, text));
-  for (const auto& [name, text] : rtl_headers()) DEPUTY_TRY(write_text(rtl_folder + "/" + name, text));
+  for (const auto& [name, text] : reference_pages())
+    DEPUTY_TRY(write_text(folder + "/" + name, text));
+  for (const auto& [name, text] : rtl_headers())
+    DEPUTY_TRY(write_text(rtl_folder + "/" + name, text));
   return {};
 }
 

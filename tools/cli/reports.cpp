@@ -17,21 +17,24 @@ base::Status compare_two(const ReportsCommand& command) {
   DEPUTY_ASSIGN(const auto before, read_report(command.report));
   DEPUTY_ASSIGN(const auto now, read_report(command.other));
   const ReportComparison comparison = compare_reports(before, now);
-  fmt::print("{}", command.json ? comparison_json(comparison) : comparison_text(comparison, command.top));
+  fmt::print("{}",
+             command.json ? comparison_json(comparison) : comparison_text(comparison, command.top));
   return {};
 }
 
 base::Status explain_one(const ReportsCommand& command) {
   DEPUTY_ASSIGN(const auto report, read_report(command.report));
   const Explanation explanation = explain_report(report);
-  fmt::print("{}", command.json ? explanation_json(explanation) : explanation_text(explanation, command.top));
+  fmt::print("{}", command.json ? explanation_json(explanation)
+                                : explanation_text(explanation, command.top));
   return {};
 }
 
 // A saved run again, without simulating.
 base::Status show_report(const ReportCommand& command) {
   DEPUTY_ASSIGN(const auto bytes, read_file(command.report));
-  auto json = nlohmann::ordered_json::parse(bytes, nullptr, false);  // no exceptions: what is no JSON is no report
+  auto json = nlohmann::ordered_json::parse(bytes, nullptr,
+                                            false);  // no exceptions: what is no JSON is no report
   DEPUTY_ASSIGN(const Report report, report_of_json(json, command.report));
   const nlohmann::ordered_json page = json.value("page", nlohmann::ordered_json());
   json.erase("page");
@@ -42,7 +45,8 @@ base::Status show_report(const ReportCommand& command) {
   if (command.json)
     fmt::print("{}\n", json.dump(1));
   else if (!command.quiet)
-    fmt::print("{}{}", report_text(report, command.top), report.frames ? timeline_text(*report.frames) : "");
+    fmt::print("{}{}", report_text(report, command.top),
+               report.frames ? timeline_text(*report.frames) : "");
   return html.empty() ? base::Status{} : write_text(command.html, html);
 }
 

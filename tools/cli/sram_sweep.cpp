@@ -16,7 +16,8 @@ struct SweepPoint {
   std::uint64_t used = 0, map_bytes = 0, weight_bytes = 0, cycles = 0;
 };
 
-base::Result<std::vector<SweepPoint>> sweep(const CommonOptions& common, const SweepCommand& command) {
+base::Result<std::vector<SweepPoint>> sweep(const CommonOptions& common,
+                                            const SweepCommand& command) {
   DEPUTY_ASSIGN(auto options, simulate_options(common));
   options.timing_only = true;
   DEPUTY_ASSIGN(auto graph, load_model(command.model));
@@ -27,11 +28,14 @@ base::Result<std::vector<SweepPoint>> sweep(const CommonOptions& common, const S
     progress.show(fmt::format("{} KiB", kib));
     options.sram_limit = static_cast<std::uint64_t>(kib) * 1024;
     if (options.sram_limit > static_cast<std::uint64_t>(options.soc.sram.bytes))
-      return base::Error{base::ErrorKind::kUsage, "--kib", fmt::format("{} KiB are more than the SoC's SRAM of {} bytes", kib, options.soc.sram.bytes),
+      return base::Error{base::ErrorKind::kUsage, "--kib",
+                         fmt::format("{} KiB are more than the SoC's SRAM of {} bytes", kib,
+                                     options.soc.sram.bytes),
                          "use a smaller limit, or --set sram.bytes=..."};
     DEPUTY_ASSIGN(auto simulation, simulate(graph, options, inputs));
     const Report report = make_report(simulation, options);
-    out.push_back({kib, simulation.executable.fast_arena_bytes, report.dram_map_bytes, report.dram_weight_bytes, report.npu_cycles});
+    out.push_back({kib, simulation.executable.fast_arena_bytes, report.dram_map_bytes,
+                   report.dram_weight_bytes, report.npu_cycles});
   }
   return out;
 }
@@ -49,27 +53,41 @@ double cut(const std::vector<SweepPoint>& points, std::uint64_t SweepPoint::*mem
 
 base::Status print_sweep(const CommonOptions& common, const SweepCommand& command) {
   DEPUTY_ASSIGN(auto points, sweep(common, command));
-  const bool maps_fall = never_rises(points, &SweepPoint::map_bytes), cycles_fall = never_rises(points, &SweepPoint::cycles);
+  const bool maps_fall = never_rises(points, &SweepPoint::map_bytes),
+             cycles_fall = never_rises(points, &SweepPoint::cycles);
   if (command.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const SweepPoint& p : points)
-      rows.push_back({{"sram_kib", p.kib}, {"sram_used", p.used}, {"dram_map_bytes", p.map_bytes}, {"dram_weight_bytes", p.weight_bytes}, {"npu_cycles", p.cycles}});
-    const nlohmann::ordered_json all = {{"points", rows}, {"map_bytes_never_rise", maps_fall}, {"cycles_never_rise", cycles_fall},
+      rows.push_back({{"sram_kib", p.kib},
+                      {"sram_used", p.used},
+                      {"dram_map_bytes", p.map_bytes},
+                      {"dram_weight_bytes", p.weight_bytes},
+                      {"npu_cycles", p.cycles}});
+    const nlohmann::ordered_json all = {{"points", rows},
+                                        {"map_bytes_never_rise", maps_fall},
+                                        {"cycles_never_rise", cycles_fall},
                                         {"map_bytes_cut", cut(points, &SweepPoint::map_bytes)}};
     fmt::print("{}", json_text("deputy-bench-sram-sweep-1", all));
     return {};
   }
   Table table({">SRAM KiB", ">used", ">feature maps in DRAM MB", ">weights MB", ">NPU cycles"});
   for (const SweepPoint& p : points)
-    table.row({std::to_string(p.kib), std::to_string(p.used), fmt::format("{:.3f}", static_cast<double>(p.map_bytes) / 1e6),
-               fmt::format("{:.3f}", static_cast<double>(p.weight_bytes) / 1e6), std::to_string(p.cycles)});
-  fmt::print("{}\n  feature-map bytes {} by {:.1f} %; cycles {} by {:.1f} %\n", table.text(), maps_fall ? "never rise and fall" : "RISE in between and fall",
-             100 * cut(points, &SweepPoint::map_bytes), cycles_fall ? "never rise and fall" : "RISE in between and fall", 100 * cut(points, &SweepPoint::cycles));
+    table.row({std::to_string(p.kib), std::to_string(p.used),
+               fmt::format("{:.3f}", static_cast<double>(p.map_bytes) / 1e6),
+               fmt::format("{:.3f}", static_cast<double>(p.weight_bytes) / 1e6),
+               std::to_string(p.cycles)});
+  fmt::print("{}\n  feature-map bytes {} by {:.1f} %; cycles {} by {:.1f} %\n", table.text(),
+             maps_fall ? "never rise and fall" : "RISE in between and fall",
+             100 * cut(points, &SweepPoint::map_bytes),
+             cycles_fall ? "never rise and fall" : "RISE in between and fall",
+             100 * cut(points, &SweepPoint::cycles));
   return {};
 }
 
 }  // namespace
 
-int sram_sweep_command(const CommonOptions& common, const SweepCommand& options) { return finish(print_sweep(common, options)); }
+int sram_sweep_command(const CommonOptions& common, const SweepCommand& options) {
+  return finish(print_sweep(common, options));
+}
 
 }  // namespace deputy::tools

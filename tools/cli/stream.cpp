@@ -35,7 +35,8 @@ base::Status stream(const CommonOptions& common, const StreamCommand& command) {
   DEPUTY_ASSIGN(const auto run, run_stream(options));
   const StreamReport report = report_stream(options, run);
   if (!command.decisions.empty()) DEPUTY_TRY(write_text(command.decisions, decisions_text(run)));
-  return give_results(command.json, command.report, stream_json(report, command.reproducible), stream_text(report));
+  return give_results(command.json, command.report, stream_json(report, command.reproducible),
+                      stream_text(report));
 }
 
 // Synchronous or chained, copied or in place, side by side.
@@ -51,15 +52,22 @@ base::Status compare(const CommonOptions& common, const StreamCommand& command) 
                                                     fmt::format("zero_copy={}", zero_copy)}));
       DEPUTY_ASSIGN(const auto run, run_stream(options));
       const StreamReport r = report_stream(options, run);
-      rows.push_back({{"chained", chained}, {"zero_copy", zero_copy}, {"latency_ms", {{"p50", r.latency_p50_ms}, {"p99", r.latency_p99_ms}, {"max", r.latency_max_ms}}},
-                      {"deadline_misses", r.deadline_misses}, {"soc_mw", r.soc_mw}, {"host_busy_ms", r.stages[3].busy_ms}});
+      rows.push_back(
+          {{"chained", chained},
+           {"zero_copy", zero_copy},
+           {"latency_ms",
+            {{"p50", r.latency_p50_ms}, {"p99", r.latency_p99_ms}, {"max", r.latency_max_ms}}},
+           {"deadline_misses", r.deadline_misses},
+           {"soc_mw", r.soc_mw},
+           {"host_busy_ms", r.stages[3].busy_ms}});
       table.row({chained ? "DSP to NPU" : "by the host", zero_copy ? "in place" : "copied",
                  fmt::format("{:.3f} ms", r.latency_p50_ms),
                  fmt::format("{:.3f} ms", r.latency_p99_ms),
                  fmt::format("{:.3f} ms", r.latency_max_ms), std::to_string(r.deadline_misses),
                  fmt::format("{:.3f} uW", r.soc_mw * 1e3), human_time(r.stages[3].busy_ms * 1e6)});
     }
-  return give_results(command.json, command.report, json_text("deputy-stream-compare-1", {{"rows", rows}}), table.text());
+  return give_results(command.json, command.report,
+                      json_text("deputy-stream-compare-1", {{"rows", rows}}), table.text());
 }
 
 }  // namespace

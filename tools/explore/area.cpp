@@ -18,10 +18,12 @@ base::Result<AreaTable> load_area(const std::string& name, soc::RowSources* sour
 
 double area_um2(const AreaTable& t, const soc::SocConfig& c) {
   const auto of = [](auto count) { return static_cast<double>(count); };
-  return t.fixed_um2 + t.mac_um2 * of(c.npu.mac.per_cycle()) + t.accumulator_um2 * of(c.npu.mac.accumulators) +
+  return t.fixed_um2 + t.mac_um2 * of(c.npu.mac.per_cycle()) +
+         t.accumulator_um2 * of(c.npu.mac.accumulators) +
          t.vec_lane_um2 * of(c.npu.vec.out_lanes + c.npu.vec.ew_lanes + c.npu.vec.pool_lanes) +
          t.sram_byte_um2 * of(c.sram.bytes) + t.spm_byte_um2 * of(c.npu.spm.bytes) +
-         t.decoder_lane_um2 * of(c.npu.wdec.bytes_per_cycle) + t.bus_byte_um2 * of(c.noc.width_bytes + c.sram.width_bytes);
+         t.decoder_lane_um2 * of(c.npu.wdec.bytes_per_cycle) +
+         t.bus_byte_um2 * of(c.noc.width_bytes + c.sram.width_bytes);
 }
 
 }  // namespace deputy::tools

@@ -20,7 +20,8 @@ struct AreaTable {
       return Field{.name = name, .doc = doc, .unit = "um2", .min = 0, .max = 1e9};
     };
     v(s.mac_um2, row("mac_um2", "one multiply-accumulate unit"));
-    v(s.vec_lane_um2, row("vec_lane_um2", "one lane of output stage, element-wise or pooling unit"));
+    v(s.vec_lane_um2,
+      row("vec_lane_um2", "one lane of output stage, element-wise or pooling unit"));
     v(s.accumulator_um2, row("accumulator_um2", "one int32 accumulator"));
     v(s.sram_byte_um2, row("sram_byte_um2", "a byte of shared SRAM"));
     v(s.spm_byte_um2, row("spm_byte_um2", "a byte of scratchpad"));

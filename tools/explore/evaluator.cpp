@@ -20,13 +20,18 @@ namespace deputy::tools {
 namespace {
 
 // Keys that a SoC file may have besides the rows of `deputy list params`.
-constexpr std::array kFileKeys = {"energy.file", "energy.dram_file", "host.file", "dram.device.file"};
+constexpr std::array kFileKeys = {"energy.file", "energy.dram_file", "host.file",
+                                  "dram.device.file"};
 
-bool is_file(const std::string& key) { return std::ranges::find(kFileKeys, key) != kFileKeys.end(); }
+bool is_file(const std::string& key) {
+  return std::ranges::find(kFileKeys, key) != kFileKeys.end();
+}
 
-// "key=value", for a Config. A file that the experiment names lies beside it; those of the SoC's own file, beside that one.
+// "key=value", for a Config. A file that the experiment names lies beside it; those of the SoC's
+// own file, beside that one.
 std::string setting(const std::string& folder, const std::string& key, const std::string& value) {
-  return key + "=" + (is_file(key) ? std::filesystem::absolute(beside(folder, value)).string() : value);
+  return key + "=" +
+         (is_file(key) ? std::filesystem::absolute(beside(folder, value)).string() : value);
 }
 
 // Rows of the tables behind a SoC that its effective configuration does not show.
@@ -35,7 +40,8 @@ std::string tables_text(const soc::EnergyTables& tables) {
   std::vector<base::ParamRow> rows;
   base::list_params("", tables.rows, rows);
   for (const auto& row : rows) out += row.key + "=" + row.value + "\n";
-  for (const auto& m : tables.macros) out += fmt::format("{} {} {}\n", m.kib, m.read_byte_pj, m.write_byte_pj);
+  for (const auto& m : tables.macros)
+    out += fmt::format("{} {} {}\n", m.kib, m.read_byte_pj, m.write_byte_pj);
   return out;
 }
 
@@ -46,7 +52,8 @@ base::Status check_keys(const Experiment& experiment, const std::vector<base::Pa
   };
   const auto check = [&](const std::string& where, const std::string& key) -> base::Status {
     if (known(key)) return {};
-    return base::Error{base::ErrorKind::kConfig, where, fmt::format("there is no knob '{}'", key), "'deputy list params' shows every key"};
+    return base::Error{base::ErrorKind::kConfig, where, fmt::format("there is no knob '{}'", key),
+                       "'deputy list params' shows every key"};
   };
   for (const auto& p : experiment.space.parameters) {
     if (!p.key.empty()) DEPUTY_TRY(check("parameters." + p.name, p.key));
@@ -67,7 +74,8 @@ base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
   for (const std::string& set : experiment.sets) {
     const std::size_t equals = set.find('=');
     const bool whole = equals != std::string::npos;  // else Config says what is wrong with it
-    common.sets.push_back(whole ? setting(out.names_, set.substr(0, equals), set.substr(equals + 1)) : set);
+    common.sets.push_back(whole ? setting(out.names_, set.substr(0, equals), set.substr(equals + 1))
+                                : set);
   }
   DEPUTY_ASSIGN(out.options_, simulate_options(common));
   out.options_.timing_only = true;
@@ -83,8 +91,9 @@ base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
   base::list_params("", out.options_.soc, rows);
   base::list_params("", out.area_, area);
   DEPUTY_TRY(check_keys(experiment, rows));
-  out.identity_ = fmt::format("deputy-explore-1\ncompiler {}\nsimulator {}\neffort {}\n", api::KeyParts::compiler_identity(),
-                              DEPUTY_SIMULATOR_SOURCES, experiment.plan.effort);
+  out.identity_ = fmt::format("deputy-explore-1\ncompiler {}\nsimulator {}\neffort {}\n",
+                              api::KeyParts::compiler_identity(), DEPUTY_SIMULATOR_SOURCES,
+                              experiment.plan.effort);
   for (const auto& row : area) out.identity_ += row.key + "=" + row.value + "\n";
   out.identity_ += soc::effective_config_yaml(out.options_.soc) + tables_text(tables);
   out.identity_ = api::hex(api::sha256(out.identity_));
@@ -100,10 +109,18 @@ base::Result<Evaluator> Evaluator::prepare(Experiment& experiment) {
       DEPUTY_ASSIGN(out.workloads_.emplace_back(), load_stream(w));
       continue;
     }
-    Loaded loaded{w.name, "", {}, {}, Numerics::kTflite, {soc::us_to_ps(w.period_us), soc::us_to_ps(w.jitter_us)}, {}};
+    Loaded loaded{w.name,
+                  "",
+                  {},
+                  {},
+                  Numerics::kTflite,
+                  {soc::us_to_ps(w.period_us), soc::us_to_ps(w.jitter_us)},
+                  {}};
     DEPUTY_ASSIGN(auto file, load_workload(w));
     loaded.digest = api::hex(api::sha256(file.bytes)), loaded.graph = std::move(file.graph);
-    if (loaded.arrivals.period_ps > 0) loaded.digest += fmt::format(" {} frames, {} {}", out.frames_, loaded.arrivals.period_ps, loaded.arrivals.jitter_ps);
+    if (loaded.arrivals.period_ps > 0)
+      loaded.digest += fmt::format(" {} frames, {} {}", out.frames_, loaded.arrivals.period_ps,
+                                   loaded.arrivals.jitter_ps);
     if (w.model.ends_with(".onnx")) loaded.numerics = Numerics::kFp32;
     DEPUTY_ASSIGN(loaded.inputs, load_inputs(loaded.graph, {}, 1));
     out.workloads_.push_back(std::move(loaded));
@@ -132,20 +149,22 @@ base::Result<Evaluator::Loaded> Evaluator::load_stream(const Workload& workload)
   return out;
 }
 
-// The point's knobs as they count for its key: by name and value, or, where files are among them, what becomes of the SoC with
-// them (or the error, which is then the run's outcome).
+// The point's knobs as they count for its key: by name and value, or, where files are among them,
+// what becomes of the SoC with them (or the error, which is then the run's outcome).
 std::string Evaluator::settings(const explore::Point& point) const {
   std::string id = point.id();
   if (std::ranges::none_of(point.sets, [](const auto& a) { return is_file(a.key); })) return id;
   if (settings_.first != id) {  // the same point's other workloads follow
     const auto soc = soc_of(point.sets);
-    settings_ = {std::move(id), "files\n" + (soc.ok() ? soc::effective_config_yaml(*soc) : soc.error().text())};
+    settings_ = {std::move(id),
+                 "files\n" + (soc.ok() ? soc::effective_config_yaml(*soc) : soc.error().text())};
   }
   return settings_.second;
 }
 
 std::string Evaluator::key(const explore::Point& point, std::size_t workload) const {
-  return api::hex(api::sha256(identity_ + "\n" + workloads_[workload].digest + "\n" + settings(point)));
+  return api::hex(
+      api::sha256(identity_ + "\n" + workloads_[workload].digest + "\n" + settings(point)));
 }
 
 std::string Evaluator::job(const explore::Point& point, std::size_t workload) const {
@@ -161,18 +180,23 @@ base::Result<soc::SocConfig> Evaluator::soc_of(const std::vector<explore::Assign
 std::string Evaluator::group(const explore::Point& point, std::size_t workload) const {
   std::string out = fmt::format("{}\n", workload);
   for (const auto& a : point.sets) {
-    const bool unseen = std::ranges::any_of(std::array{"energy.", "battery.", "sensor.", "dma.", "iommu.", "dsp.", "power."},
-                                            [&](const char* group) { return a.key.starts_with(group); });
-    if (!unseen || a.key == "power.point" || a.key == "power.rail") out += a.key + "=" + a.value + "\n";
+    const bool unseen = std::ranges::any_of(
+        std::array{"energy.", "battery.", "sensor.", "dma.", "iommu.", "dsp.", "power."},
+        [&](const char* group) { return a.key.starts_with(group); });
+    if (!unseen || a.key == "power.point" || a.key == "power.rail")
+      out += a.key + "=" + a.value + "\n";
   }
   return out;
 }
 
-// A run of the workload at these options. Its times and events are theirs, its prices those of whoever had it before.
-base::Result<Simulation*> Evaluator::simulated(const Loaded& workload, const SimulateOptions& options) {
+// A run of the workload at these options. Its times and events are theirs, its prices those of
+// whoever had it before.
+base::Result<Simulation*> Evaluator::simulated(const Loaded& workload,
+                                               const SimulateOptions& options) {
   DEPUTY_ASSIGN(const auto device, device_identity(options));
   api::KeyParts parts;
-  parts.model = {reinterpret_cast<const std::uint8_t*>(workload.digest.data()), workload.digest.size()};
+  parts.model = {reinterpret_cast<const std::uint8_t*>(workload.digest.data()),
+                 workload.digest.size()};
   parts.model_name = workload.name, parts.options = compile_options(options), parts.device = device;
   const std::string program_key = api::hex(api::compile_key(parts));
   std::vector<base::ParamRow> rows;
@@ -190,7 +214,8 @@ base::Result<Simulation*> Evaluator::simulated(const Loaded& workload, const Sim
     const std::size_t size = bytes.size();
     program = &programs_.add(program_key, std::move(bytes), size);
   }
-  DEPUTY_ASSIGN(auto simulation, simulate_executable(*program, workload.name, options, workload.inputs));
+  DEPUTY_ASSIGN(auto simulation,
+                simulate_executable(*program, workload.name, options, workload.inputs));
   ++simulated_;
   return &runs_.add(run_key, std::move(simulation), program->size());
 }
@@ -214,10 +239,13 @@ base::Result<std::map<std::string, double>> Evaluator::measure_one(const std::st
     ++compiled_, ++simulated_;
     const StreamReport report = report_stream(with, run);
     if (report.decisions == 0)  // its p99 would be the best of all
-      return base::Error{base::ErrorKind::kConfig, workload.name, "the stream made no decision", "give it more signal (with: [source.seconds=60]), or a SoC that can follow it"};
+      return base::Error{
+          base::ErrorKind::kConfig, workload.name, "the stream made no decision",
+          "give it more signal (with: [source.seconds=60]), or a SoC that can follow it"};
     return measure(report, with.soc, area_);
   }
-  if (workload.arrivals.period_ps > 0) options.frames = frames_, options.arrivals = workload.arrivals;
+  if (workload.arrivals.period_ps > 0)
+    options.frames = frames_, options.arrivals = workload.arrivals;
   DEPUTY_ASSIGN(Simulation* const simulation, simulated(workload, options));
   soc::account(options.soc, simulation->soc, true);  // at this point's prices
   const Report report = make_report(*simulation, options);
@@ -230,7 +258,8 @@ Evaluator::Outcome Evaluator::run(const std::string& job) {
   if (values.ok()) return {"ok", "", std::move(*values)};
   using enum base::ErrorKind;
   const base::ErrorKind kind = values.error().kind;
-  const bool refused = kind == kUsage || kind == kModel || kind == kConfig || kind == kUnsupported || kind == kInput;
+  const bool refused =
+      kind == kUsage || kind == kModel || kind == kConfig || kind == kUnsupported || kind == kInput;
   return {refused ? "refused" : "failed", values.error().text(), {}};
 }
 
@@ -238,7 +267,8 @@ std::string Evaluator::encode(const Outcome& outcome) {
   std::string reason = outcome.reason;
   std::ranges::replace(reason, '\n', ' ');
   std::string out = outcome.status + "\n" + reason + "\n";
-  for (const auto& [name, value] : outcome.values) out += fmt::format("{}={}\n", name, value);  // reads back equal
+  for (const auto& [name, value] : outcome.values)
+    out += fmt::format("{}={}\n", name, value);  // reads back equal
   return out;
 }
 

@@ -1,4 +1,5 @@
-// From a point of an experiment to numbers: a SoC, its compiled programs, one inference of each workload.
+// From a point of an experiment to numbers: a SoC, its compiled programs, one inference of each
+// workload.
 #pragma once
 
 #include <map>
@@ -17,21 +18,24 @@ namespace deputy::tools {
 
 class Evaluator {
  public:
-  /// Loads SoC, workloads and tables, and says what makes no sense before anything runs. Sets experiment.space.base.
+  /// Loads SoC, workloads and tables, and says what makes no sense before anything runs. Sets
+  /// experiment.space.base.
   static base::Result<Evaluator> prepare(Experiment& experiment);
 
-  /// Names the run by all that it follows from: the SoC with what is in the files it names, the point's knobs, the workload's
-  /// bytes, the compiler and the simulator (by their sources).
+  /// Names the run by all that it follows from: the SoC with what is in the files it names, the
+  /// point's knobs, the workload's bytes, the compiler and the simulator (by their sources).
   std::string key(const explore::Point& point, std::size_t workload) const;
   /// What run() takes, of this evaluator or a copy of it in a forked process.
   std::string job(const explore::Point& point, std::size_t workload) const;
 
-  /// Jobs with the same label can share programs: they are best run one after the other, in one process. A guess, by the names of
-  /// the knobs; what is shared is decided by the compiler's own key.
+  /// Jobs with the same label can share programs: they are best run one after the other, in one
+  /// process. A guess, by the names of the knobs; what is shared is decided by the compiler's own
+  /// key.
   std::string group(const explore::Point& point, std::size_t workload) const;
 
   struct Outcome {
-    std::string status, reason;  ///< ok; refused: the SoC or the compiler does not take it; failed: it ran and went wrong
+    std::string status, reason;  ///< ok; refused: the SoC or the compiler does not take it; failed:
+                                 ///< it ran and went wrong
     std::map<std::string, double> values;
   };
   Outcome run(const std::string& job);
@@ -60,15 +64,16 @@ class Evaluator {
   std::string names_;     ///< folder of the experiment's file: where names of files in it begin
   std::string identity_;  ///< everything of a key that points share
   SimulateOptions options_;
-  int frames_ = 0;        ///< of workloads that come in frames
+  int frames_ = 0;  ///< of workloads that come in frames
   AreaTable area_;
   std::vector<Loaded> workloads_;
-  // Programs by what the compiler saw, and runs by what the simulator saw besides: points that differ in what neither sees, only in
-  // the prices of what happens, share both.
+  // Programs by what the compiler saw, and runs by what the simulator saw besides: points that
+  // differ in what neither sees, only in the prices of what happens, share both.
   Recent<std::vector<std::uint8_t>> programs_{256 << 20};
   Recent<Simulation> runs_{64 << 20};
   std::size_t compiled_ = 0, simulated_ = 0;
-  mutable std::pair<std::string, std::string> settings_;  ///< of the point that was asked for last, with its id
+  mutable std::pair<std::string, std::string>
+      settings_;  ///< of the point that was asked for last, with its id
 };
 
 }  // namespace deputy::tools

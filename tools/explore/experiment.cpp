@@ -38,20 +38,29 @@ base::Result<std::vector<Workload>> workloads(base::Config& config, const std::s
     row.with = list(config, where + ".with");
     if (row.stream.empty()) {
       DEPUTY_TRY(complete(row, where, folder));
-      if (!row.with.empty()) return bad(where + ".with", "only streams have keys to override", "name a 'stream'");
+      if (!row.with.empty())
+        return bad(where + ".with", "only streams have keys to override", "name a 'stream'");
     } else {
-      if (!row.network.empty() || !row.model.empty()) return bad(where, "is a stream and a network", "make two of it; a stream's scenario names its model");
-      if (row.period_us > 0) return bad(where + ".period_us", "a stream's sensor says when frames come", "drop it");
+      if (!row.network.empty() || !row.model.empty())
+        return bad(where, "is a stream and a network",
+                   "make two of it; a stream's scenario names its model");
+      if (row.period_us > 0)
+        return bad(where + ".period_us", "a stream's sensor says when frames come", "drop it");
       if (row.name.empty()) row.name = std::filesystem::path(row.stream).stem().string();
-      row.stream = is_config_path(row.stream) ? beside(folder, row.stream) : fmt::format("{}/streams/{}.yaml", DEPUTY_CONFIG_DIR, row.stream);
+      row.stream = is_config_path(row.stream)
+                       ? beside(folder, row.stream)
+                       : fmt::format("{}/streams/{}.yaml", DEPUTY_CONFIG_DIR, row.stream);
     }
     if (row.name.empty()) row.name = row.stem();
     if (row.jitter_us > row.period_us)
-      return bad(where + ".jitter_us", "a frame may be later than the next one", "let it be at most period_us");
-    if (!names.insert(row.name).second) return bad(where, "the name '" + row.name + "' is taken", "give it another 'name'");
+      return bad(where + ".jitter_us", "a frame may be later than the next one",
+                 "let it be at most period_us");
+    if (!names.insert(row.name).second)
+      return bad(where, "the name '" + row.name + "' is taken", "give it another 'name'");
     out.push_back(std::move(row));
   }
-  if (out.empty()) return bad("workloads", "nothing runs", "name at least one, for example - {network: ds_cnn}");
+  if (out.empty())
+    return bad("workloads", "nothing runs", "name at least one, for example - {network: ds_cnn}");
   return out;
 }
 
@@ -65,16 +74,24 @@ base::Status check_objective(const Experiment& e, const std::string& text) {
     found = true;
     if (!w.stream.empty()) {
       if (!metric->of_stream)
-        return bad("objectives", fmt::format("'{}' is not measured of '{}', a stream", text, w.name),
-                   fmt::format("name another workload ({}@NAME), or measure p99, misses, power or area", metric->name));
+        return bad(
+            "objectives", fmt::format("'{}' is not measured of '{}', a stream", text, w.name),
+            fmt::format("name another workload ({}@NAME), or measure p99, misses, power or area",
+                        metric->name));
       continue;
     }
     if (!metric->value)
-      return bad("objectives", fmt::format("'{}' is not measured of '{}', which is no stream", text, w.name), fmt::format("name a stream ({}@NAME)", metric->name));
+      return bad("objectives",
+                 fmt::format("'{}' is not measured of '{}', which is no stream", text, w.name),
+                 fmt::format("name a stream ({}@NAME)", metric->name));
     if (metric->frames && w.period_us == 0)
-      return bad("objectives", fmt::format("'{}': nobody says when the frames of '{}' come", text, w.name), "give that workload a period_us");
+      return bad("objectives",
+                 fmt::format("'{}': nobody says when the frames of '{}' come", text, w.name),
+                 "give that workload a period_us");
   }
-  if (!found) return bad("objectives", fmt::format("'{}': there is no workload '{}'", text, only), "write the name of one");
+  if (!found)
+    return bad("objectives", fmt::format("'{}': there is no workload '{}'", text, only),
+               "write the name of one");
   return {};
 }
 
@@ -89,8 +106,11 @@ base::Result<Experiment> parse_experiment(base::Config config, const std::string
   out.sets = list(config, "set");
   DEPUTY_ASSIGN(out.workloads, workloads(config, folder));
   out.objectives = list(config, "objectives");
-  const bool streams = std::ranges::any_of(out.workloads, [](const Workload& w) { return !w.stream.empty(); });
-  if (out.objectives.empty() && streams) return bad("objectives", "there are none, and with streams there is no usual set", "for example [p99, misses, power]");
+  const bool streams =
+      std::ranges::any_of(out.workloads, [](const Workload& w) { return !w.stream.empty(); });
+  if (out.objectives.empty() && streams)
+    return bad("objectives", "there are none, and with streams there is no usual set",
+               "for example [p99, misses, power]");
   if (out.objectives.empty()) out.objectives = {"latency", "energy", "area"};
   for (const std::string& objective : out.objectives) DEPUTY_TRY(check_objective(out, objective));
   DEPUTY_ASSIGN(out.space, explore::parse_space(config));
@@ -107,7 +127,9 @@ base::Result<Experiment> parse_experiment(base::Config config, const std::string
 base::Result<Experiment> load_experiment(const std::string& path) {
   DEPUTY_ASSIGN(auto config, base::Config::from_file(path));
   const std::filesystem::path file(path);
-  DEPUTY_ASSIGN(auto out, parse_experiment(std::move(config), file.has_parent_path() ? file.parent_path().string() : "."));
+  DEPUTY_ASSIGN(auto out,
+                parse_experiment(std::move(config),
+                                 file.has_parent_path() ? file.parent_path().string() : "."));
   if (out.plan.name.empty()) out.plan.name = file.stem().string();
   return out;
 }

@@ -19,15 +19,36 @@ struct ExperimentPlan {
   static void fields(Self& s, V&& v) {
     using base::Field;
     v(s.name, Field{.name = "name", .doc = "shown above the tables; the file's name without it"});
-    v(s.soc, Field{.name = "soc", .doc = "what the points depart from: a name below configs/soc, or a file beside this one"});
-    v(s.area, Field{.name = "area", .doc = "table of the area proxy: a name below configs/area, or a file beside this one"});
-    v(s.method, Field{.name = "method", .doc = "grid, random, lhs (Latin hypercube), or a search: nsga2, nspso, maco"});
+    v(s.soc,
+      Field{
+          .name = "soc",
+          .doc =
+              "what the points depart from: a name below configs/soc, or a file beside this one"});
+    v(s.area,
+      Field{
+          .name = "area",
+          .doc = "table of the area proxy: a name below configs/area, or a file beside this one"});
+    v(s.method,
+      Field{.name = "method",
+            .doc = "grid, random, lhs (Latin hypercube), or a search: nsga2, nspso, maco"});
     v(s.effort, Field{.name = "effort", .doc = "how long the compiler searches: fast or full"});
     v(s.seed, Field{.name = "seed", .doc = "of draws and searches", .min = 0, .max = 2147483647});
-    v(s.points, Field{.name = "points", .doc = "how many; a grid has all of its own", .min = 1, .max = 1e7});
-    v(s.population, Field{.name = "population", .doc = "of a search; 0: chosen by the points", .min = 0, .max = 10000});
-    v(s.frames, Field{.name = "frames", .doc = "for p99: how many of a workload with a period_us", .min = 2, .max = 10000});
-    v(s.time_limit_s, Field{.name = "time_limit_s", .doc = "processor time of one workload at one point, after which it counts as hung", .unit = "s", .min = 1, .max = 86400});
+    v(s.points,
+      Field{.name = "points", .doc = "how many; a grid has all of its own", .min = 1, .max = 1e7});
+    v(s.population, Field{.name = "population",
+                          .doc = "of a search; 0: chosen by the points",
+                          .min = 0,
+                          .max = 10000});
+    v(s.frames, Field{.name = "frames",
+                      .doc = "for p99: how many of a workload with a period_us",
+                      .min = 2,
+                      .max = 10000});
+    v(s.time_limit_s,
+      Field{.name = "time_limit_s",
+            .doc = "processor time of one workload at one point, after which it counts as hung",
+            .unit = "s",
+            .min = 1,
+            .max = 86400});
   }
 };
 
@@ -39,10 +60,23 @@ struct Workload : WorkloadRow {
   template <class Self, class V>
   static void fields(Self& s, V&& v) {
     WorkloadRow::fields(s, v);
-    v(s.stream, base::Field{.name = "stream", .doc = "or a stream's scenario: a name below configs/streams, or a file beside this one"});
-    v(s.weight, base::Field{.name = "weight", .doc = "in sums over workloads", .min = 0, .max = 1e9});
-    v(s.period_us, base::Field{.name = "period_us", .doc = "for p99: a frame comes every so often", .unit = "us", .min = 0, .max = 1e9});
-    v(s.jitter_us, base::Field{.name = "jitter_us", .doc = "and is late by up to this, drawn evenly", .unit = "us", .min = 0, .max = 1e9});
+    v(s.stream,
+      base::Field{
+          .name = "stream",
+          .doc =
+              "or a stream's scenario: a name below configs/streams, or a file beside this one"});
+    v(s.weight,
+      base::Field{.name = "weight", .doc = "in sums over workloads", .min = 0, .max = 1e9});
+    v(s.period_us, base::Field{.name = "period_us",
+                               .doc = "for p99: a frame comes every so often",
+                               .unit = "us",
+                               .min = 0,
+                               .max = 1e9});
+    v(s.jitter_us, base::Field{.name = "jitter_us",
+                               .doc = "and is late by up to this, drawn evenly",
+                               .unit = "us",
+                               .min = 0,
+                               .max = 1e9});
   }
 };
 

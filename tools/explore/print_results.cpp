@@ -40,14 +40,18 @@ std::string front_text(const ExploreResults& r, int top) {
       cells.push_back(human(r.experiment.objectives[o], r.values[r.front[i]][o]));
     table.row(cells);
   }
-  std::string out = fmt::format("Pareto front: {} of {} points\n\n{}", r.front.size(), r.points.size(), table.text());
-  if (r.front.size() > static_cast<std::size_t>(top)) out += fmt::format("  ... and {} more (--top, --csv, --json)\n", r.front.size() - static_cast<std::size_t>(top));
+  std::string out = fmt::format("Pareto front: {} of {} points\n\n{}", r.front.size(),
+                                r.points.size(), table.text());
+  if (r.front.size() > static_cast<std::size_t>(top))
+    out += fmt::format("  ... and {} more (--top, --csv, --json)\n",
+                       r.front.size() - static_cast<std::size_t>(top));
   return out;
 }
 
 std::string sensitivity_text(const ExploreResults& r) {
   std::vector<std::string> titles = {"parameter"};
-  for (const auto& o : r.experiment.objectives) titles.push_back(">" + o), titles.push_back("best mean at");
+  for (const auto& o : r.experiment.objectives)
+    titles.push_back(">" + o), titles.push_back("best mean at");
   Table table(titles);
   for (std::size_t p = 0; p < r.experiment.space.parameters.size(); ++p) {
     std::vector<std::string> cells = {r.experiment.space.parameters[p].name};
@@ -59,7 +63,8 @@ std::string sensitivity_text(const ExploreResults& r) {
     }
     table.row(cells);
   }
-  return "\nSensitivity: share of each objective's variance that the parameter explains alone\n\n" + table.text();
+  return "\nSensitivity: share of each objective's variance that the parameter explains alone\n\n" +
+         table.text();
 }
 
 std::string bounds_text(const ExploreResults& r) {
@@ -71,7 +76,8 @@ std::string bounds_text(const ExploreResults& r) {
   Table table(titles);
   for (const auto& [workload, bounds] : r.bounds) {
     std::vector<std::string> cells = {workload};
-    for (const std::string& word : words) cells.push_back(bounds.contains(word) ? fmt::format("{:.0f}", bounds.at(word)) : "-");
+    for (const std::string& word : words)
+      cells.push_back(bounds.contains(word) ? fmt::format("{:.0f}", bounds.at(word)) : "-");
     table.row(cells);
   }
   return "\nBottlenecks: points at which most of the time is bound by\n\n" + table.text();
@@ -89,10 +95,15 @@ std::string map_text(const ExploreResults& r) {
       if (row.workload != workload) continue;
       std::vector<std::string> cells = {row.parameter, row.level, std::to_string(row.points)};
       for (const auto& [word, count] : bounds)
-        cells.push_back(row.bounds.contains(word) ? fmt::format("{:.0f} %", 100.0 * static_cast<double>(row.bounds.at(word)) / static_cast<double>(row.points)) : "-");
+        cells.push_back(
+            row.bounds.contains(word)
+                ? fmt::format("{:.0f} %", 100.0 * static_cast<double>(row.bounds.at(word)) /
+                                              static_cast<double>(row.points))
+                : "-");
       table.row(cells);
     }
-    out += fmt::format("\nWhere {} is bound by what: share of the points with that level\n\n{}", workload, table.text());
+    out += fmt::format("\nWhere {} is bound by what: share of the points with that level\n\n{}",
+                       workload, table.text());
   }
   return out;
 }
@@ -102,7 +113,8 @@ std::string failures_text(const ExploreResults& r) {
   for (const PointResult& p : r.points)
     if (p.status != "ok") ++reasons[p.status + ": " + p.reason];
   std::string out;
-  for (const auto& [reason, count] : reasons) out += fmt::format("\n  {} point{} {}", count, count == 1 ? "" : "s", reason);
+  for (const auto& [reason, count] : reasons)
+    out += fmt::format("\n  {} point{} {}", count, count == 1 ? "" : "s", reason);
   return out.empty() ? out : out + "\n";
 }
 
@@ -138,8 +150,10 @@ std::string results_csv(const ExploreResults& r) {
 std::string results_json(const ExploreResults& r) {
   using Json = nlohmann::ordered_json;
   const Experiment& e = r.experiment;
-  Json objectives = Json::array(), parameters = Json::array(), points = Json::array(), effects = Json::object();
-  for (const auto& o : e.objectives) objectives.push_back({{"name", o}, {"unit", (*find_metric(o.substr(0, o.find('@'))))->unit}});
+  Json objectives = Json::array(), parameters = Json::array(), points = Json::array(),
+       effects = Json::object();
+  for (const auto& o : e.objectives)
+    objectives.push_back({{"name", o}, {"unit", (*find_metric(o.substr(0, o.find('@'))))->unit}});
   for (const auto& p : e.space.parameters) {
     Json levels = Json::array();
     for (const auto& level : p.levels) levels.push_back(level.text);
@@ -149,11 +163,13 @@ std::string results_json(const ExploreResults& r) {
   for (std::size_t i = 0; i < r.points.size(); ++i) {
     const PointResult& p = r.points[i];
     Json point = {{"parameters", Json::object()}, {"sets", Json::object()}, {"status", p.status}};
-    for (std::size_t k = 0; k < e.space.parameters.size(); ++k) point["parameters"][e.space.parameters[k].name] = p.point.texts[k];
+    for (std::size_t k = 0; k < e.space.parameters.size(); ++k)
+      point["parameters"][e.space.parameters[k].name] = p.point.texts[k];
     for (const auto& a : p.point.sets) point["sets"][a.key] = a.value;
     if (!p.reason.empty()) point["reason"] = p.reason;
     if (!r.values[i].empty()) {
-      for (std::size_t o = 0; o < e.objectives.size(); ++o) point["objectives"][e.objectives[o]] = r.values[i][o];
+      for (std::size_t o = 0; o < e.objectives.size(); ++o)
+        point["objectives"][e.objectives[o]] = r.values[i][o];
       point["front"] = front.contains(i);
     }
     for (const auto& run : p.runs) point["workloads"][run.workload] = run.values;
@@ -163,17 +179,23 @@ std::string results_json(const ExploreResults& r) {
     Json rows = Json::array();
     for (const auto& s : r.effects[o]) {
       Json levels = Json::array();
-      for (const auto& level : s.levels) levels.push_back({{"level", level.text}, {"points", level.points}, {"mean", level.mean}});
+      for (const auto& level : s.levels)
+        levels.push_back({{"level", level.text}, {"points", level.points}, {"mean", level.mean}});
       rows.push_back({{"parameter", s.parameter}, {"share", s.share}, {"levels", levels}});
     }
     effects[e.objectives[o]] = rows;
   }
   Json map = Json::array();
   for (const BottleneckRow& row : r.map)
-    map.push_back({{"workload", row.workload}, {"parameter", row.parameter}, {"level", row.level}, {"points", row.points}, {"bounds", row.bounds}});
-  Json out = {{"name", e.plan.name}, {"soc", e.plan.soc}, {"method", e.plan.method},
-              {"objectives", objectives}, {"parameters", parameters}, {"statuses", r.statuses}, {"front", r.front},
-              {"sensitivity", effects}, {"bottlenecks", r.bounds}, {"bottleneck_map", map}, {"points", points}};
+    map.push_back({{"workload", row.workload},
+                   {"parameter", row.parameter},
+                   {"level", row.level},
+                   {"points", row.points},
+                   {"bounds", row.bounds}});
+  Json out = {{"name", e.plan.name},      {"soc", e.plan.soc},        {"method", e.plan.method},
+              {"objectives", objectives}, {"parameters", parameters}, {"statuses", r.statuses},
+              {"front", r.front},         {"sensitivity", effects},   {"bottlenecks", r.bounds},
+              {"bottleneck_map", map},    {"points", points}};
   return json_text("deputy-explore-1", out);
 }
 

@@ -8,9 +8,11 @@
 
 namespace deputy::tools {
 
-double objective_of(const Experiment& experiment, const PointResult& point, const std::string& objective) {
+double objective_of(const Experiment& experiment, const PointResult& point,
+                    const std::string& objective) {
   const std::size_t at = objective.find('@');
-  const std::string name = objective.substr(0, at), only = at == std::string::npos ? "" : objective.substr(at + 1);
+  const std::string name = objective.substr(0, at),
+                    only = at == std::string::npos ? "" : objective.substr(at + 1);
   const Metric& metric = **find_metric(name);  // checked when the experiment was read
   double out = 0;
   for (std::size_t w = 0; w < point.runs.size(); ++w) {
@@ -28,7 +30,8 @@ double objective_of(const Experiment& experiment, const PointResult& point, cons
 explore::Values objectives_of(const Experiment& experiment, const PointResult& point) {
   explore::Values out;
   if (point.status != "ok") return out;
-  for (const std::string& objective : experiment.objectives) out.push_back(objective_of(experiment, point, objective));
+  for (const std::string& objective : experiment.objectives)
+    out.push_back(objective_of(experiment, point, objective));
   return out;
 }
 
@@ -38,13 +41,15 @@ namespace {
 std::string most_bound(const explore::StoredRun& run) {
   std::string most;
   double share = -1;
-  for (auto it = run.values.lower_bound("bound."); it != run.values.end() && it->first.starts_with("bound."); ++it)
+  for (auto it = run.values.lower_bound("bound.");
+       it != run.values.end() && it->first.starts_with("bound."); ++it)
     if (it->second > share) most = it->first.substr(6), share = it->second;
   return most;
 }
 
 // `words`: of each workload at each of the points.
-std::vector<BottleneckRow> bottleneck_map(const Experiment& e, const std::vector<explore::Point>& points,
+std::vector<BottleneckRow> bottleneck_map(const Experiment& e,
+                                          const std::vector<explore::Point>& points,
                                           const std::vector<std::vector<std::string>>& words) {
   std::vector<BottleneckRow> out;
   for (std::size_t w = 0; w < e.workloads.size(); ++w)
@@ -56,7 +61,8 @@ std::vector<BottleneckRow> bottleneck_map(const Experiment& e, const std::vector
         if (!words[i][w].empty()) ++rows[levels[i]].points, ++rows[levels[i]].bounds[words[i][w]];
       for (std::size_t l = 0; l < rows.size(); ++l) {
         if (rows[l].points == 0) continue;
-        rows[l].workload = e.workloads[w].name, rows[l].parameter = e.space.parameters[p].name, rows[l].level = names[l];
+        rows[l].workload = e.workloads[w].name, rows[l].parameter = e.space.parameters[p].name,
+        rows[l].level = names[l];
         out.push_back(std::move(rows[l]));
       }
     }

@@ -5,7 +5,9 @@
 namespace deputy::tools {
 
 Sweep::Sweep(SweepWork work, explore::Store& store, SweepOptions options)
-    : work_(std::move(work)), store_(store), options_(std::move(options)),
+    : work_(std::move(work)),
+      store_(store),
+      options_(std::move(options)),
       pool_(options_.jobs, options_.time_limit_s, work_.run, /*retry_killed=*/true) {}
 
 base::Result<std::vector<PointResult>> Sweep::run(const std::vector<explore::Point>& points) {
@@ -23,16 +25,19 @@ base::Result<std::vector<PointResult>> Sweep::run(const std::vector<explore::Poi
         continue;
       }
       run.key = key, run.parameters = points[p].id(), run.workload = work_.workloads[w];
-      pool_.submit(p * workloads + w, work_.job(points[p], w), work_.group ? work_.group(points[p], w) : "");
+      pool_.submit(p * workloads + w, work_.job(points[p], w),
+                   work_.group ? work_.group(points[p], w) : "");
     }
   }
   while (const auto answer = pool_.wait()) {
     explore::StoredRun& run = out[answer->id / workloads].runs[answer->id % workloads];
     if (answer->end == WorkerPool::Answer::End::kDone) {
       Evaluator::Outcome outcome = Evaluator::decode(answer->text);
-      run.status = outcome.status, run.reason = outcome.reason, run.values = std::move(outcome.values);
+      run.status = outcome.status, run.reason = outcome.reason,
+      run.values = std::move(outcome.values);
     } else {
-      run.status = answer->end == WorkerPool::Answer::End::kHung ? "hung" : "crashed", run.reason = answer->text;
+      run.status = answer->end == WorkerPool::Answer::End::kHung ? "hung" : "crashed",
+      run.reason = answer->text;
     }
     DEPUTY_TRY(store_.add(run));
     ++done, ++ran_;
@@ -40,7 +45,8 @@ base::Result<std::vector<PointResult>> Sweep::run(const std::vector<explore::Poi
   }
   for (PointResult& point : out)
     for (const explore::StoredRun& run : point.runs)
-      if (run.status != "ok" && point.status == "ok") point.status = run.status, point.reason = run.workload + ": " + run.reason;
+      if (run.status != "ok" && point.status == "ok")
+        point.status = run.status, point.reason = run.workload + ": " + run.reason;
   return out;
 }
 

@@ -14,7 +14,7 @@ namespace deputy::tools {
 /// What there is to run at a point, named and done by functions, so that tests can bring their own.
 struct SweepWork {
   std::vector<std::string> workloads;
-  std::function<std::string(const explore::Point& point, std::size_t workload)> key, job;
+  std::function<std::string(const explore::Point&point, std::size_t workload)> key, job;
   /// May be empty; see WorkerPool::submit().
   std::function<std::string(const explore::Point& point, std::size_t workload)> group;
   WorkerPool::Work run;  ///< a job to Evaluator::encode()'s text; in a worker process
@@ -29,8 +29,8 @@ struct SweepOptions {
 
 struct PointResult {
   explore::Point point;
-  std::string status, reason;           ///< the first run's that is not ok, else ok
-  std::vector<explore::StoredRun> runs; ///< by workload
+  std::string status, reason;            ///< the first run's that is not ok, else ok
+  std::vector<explore::StoredRun> runs;  ///< by workload
 };
 
 class Sweep {

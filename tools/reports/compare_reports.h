@@ -26,10 +26,11 @@ struct LayerChange {
 struct ReportComparison {
   std::string before, now;  ///< "ds_cnn on wearable (a.json)"
   std::vector<TotalChange> totals;
-  std::vector<TotalChange> time;         ///< NPU jobs, DSP jobs if any, operators on the CPU, runtime: they add up to the latency
-  std::vector<TotalChange> energy;       ///< by component, the largest change first; those that changed
-  std::vector<LayerChange> layers;       ///< those that changed, the largest change of time first
-  std::size_t same_layers = 0;           ///< how many did not
+  std::vector<TotalChange> time;    ///< NPU jobs, DSP jobs if any, operators on the CPU, runtime:
+                                    ///< they add up to the latency
+  std::vector<TotalChange> energy;  ///< by component, the largest change first; those that changed
+  std::vector<LayerChange> layers;  ///< those that changed, the largest change of time first
+  std::size_t same_layers = 0;      ///< how many did not
   std::vector<std::string> only_before, only_now;
 };
 

@@ -26,7 +26,8 @@ std::string ratio_text(const TotalChange& c) {
 
 void rows(Table& table, const std::vector<TotalChange>& changes, std::size_t most = SIZE_MAX) {
   for (std::size_t i = 0; i < std::min(most, changes.size()); ++i)
-    table.row({changes[i].name, human(changes[i], changes[i].before), human(changes[i], changes[i].now), ratio_text(changes[i])});
+    table.row({changes[i].name, human(changes[i], changes[i].before),
+               human(changes[i], changes[i].now), ratio_text(changes[i])});
 }
 
 std::string difference(double value, std::string (*human_of)(double)) {
@@ -58,15 +59,18 @@ std::string comparison_text(const ReportComparison& c, int top) {
     out += "\n" + energy.text();
     if (c.energy.size() > 6) out += fmt::format("  ({} more in the JSON)\n", c.energy.size() - 6);
   }
-  out += fmt::format("\n{} of {} layers changed\n", c.layers.size(), c.layers.size() + c.same_layers);
+  out +=
+      fmt::format("\n{} of {} layers changed\n", c.layers.size(), c.layers.size() + c.same_layers);
   const auto shown = std::min(c.layers.size(), static_cast<std::size_t>(std::max(top, 0)));
   for (std::size_t i = 0; i < shown; ++i) {
     const LayerChange& l = c.layers[i];
-    out += fmt::format("\n  {}: {} -> {} ({}), energy {}\n", l.layer, human_time(l.before_ns), human_time(l.now_ns),
-                       difference(l.ns(), human_time), difference(l.now_nj - l.before_nj, human_energy));
+    out += fmt::format("\n  {}: {} -> {} ({}), energy {}\n", l.layer, human_time(l.before_ns),
+                       human_time(l.now_ns), difference(l.ns(), human_time),
+                       difference(l.now_nj - l.before_nj, human_energy));
     for (const std::string& why : l.why) out += "    " + why + "\n";
   }
-  if (shown < c.layers.size()) out += fmt::format("\n  ({} more, see --top or --json)\n", c.layers.size() - shown);
+  if (shown < c.layers.size())
+    out += fmt::format("\n  ({} more, see --top or --json)\n", c.layers.size() - shown);
   for (const std::string& layer : c.only_before) out += fmt::format("  only in A: {}\n", layer);
   for (const std::string& layer : c.only_now) out += fmt::format("  only in B: {}\n", layer);
   return out;
@@ -76,11 +80,15 @@ std::string comparison_json(const ReportComparison& c) {
   using Json = nlohmann::ordered_json;
   Json layers = Json::array();
   for (const LayerChange& l : c.layers)
-    layers.push_back({{"layer", l.layer}, {"ns", {l.before_ns, l.now_ns}}, {"energy_nj", {l.before_nj, l.now_nj}},
-                      {"bytes", {l.before_bytes, l.now_bytes}}, {"why", l.why}});
-  const Json out = {{"before", c.before},          {"now", c.now},
-                    {"totals", json_of(c.totals)},  {"time", json_of(c.time)},     {"energy", json_of(c.energy)},
-                    {"layers", layers},             {"same_layers", c.same_layers}, {"only_before", c.only_before},
+    layers.push_back({{"layer", l.layer},
+                      {"ns", {l.before_ns, l.now_ns}},
+                      {"energy_nj", {l.before_nj, l.now_nj}},
+                      {"bytes", {l.before_bytes, l.now_bytes}},
+                      {"why", l.why}});
+  const Json out = {{"before", c.before},           {"now", c.now},
+                    {"totals", json_of(c.totals)},  {"time", json_of(c.time)},
+                    {"energy", json_of(c.energy)},  {"layers", layers},
+                    {"same_layers", c.same_layers}, {"only_before", c.only_before},
                     {"only_now", c.only_now}};
   return json_text("deputy-compare-1", out);
 }

@@ -1,4 +1,5 @@
-// A run's report as it was written (`deputy run --report`), as far as `deputy compare` and `deputy explain` read it.
+// A run's report as it was written (`deputy run --report`), as far as `deputy compare` and `deputy
+// explain` read it.
 #pragma once
 
 #include <map>
@@ -15,9 +16,10 @@ namespace deputy::tools {
 /// One source operator.
 struct ReportedLayer {
   std::string name, kind, reason, bound;
-  arch::Engine engine = arch::Engine::kCpu;  ///< where it ran: a layer of the DSP or the NPU that the CPU did is the CPU's
-  double own_cycles = 0;  ///< of its engine's clock
-  double own_ns = 0;      ///< the same as time
+  arch::Engine engine = arch::Engine::kCpu;  ///< where it ran: a layer of the DSP or the NPU that
+                                             ///< the CPU did is the CPU's
+  double own_cycles = 0;                     ///< of its engine's clock
+  double own_ns = 0;                         ///< the same as time
   double energy_nj = 0, load_bytes = 0, store_bytes = 0, weight_bytes = 0, decoded_bytes = 0;
   Bounds bounds;
   int fused_into = -1;                  ///< the layer whose kernel does its work
@@ -30,13 +32,15 @@ struct ReportedLayer {
 
 /// What the SoC has of everything that bounds a run.
 struct ReportedTarget {
-  double npu_mhz = 0, host_mhz = 0, dsp_mhz = 0, sram_bytes_per_cycle = 0, dram_bytes_per_cycle = 0, sram_bytes = 0, sram_used_bytes = 0;
+  double npu_mhz = 0, host_mhz = 0, dsp_mhz = 0, sram_bytes_per_cycle = 0, dram_bytes_per_cycle = 0,
+         sram_bytes = 0, sram_used_bytes = 0;
 };
 
 struct ReportFile {
   std::string path, model, soc;
   ReportedTarget target;
-  double latency_ns = 0, total_ns = 0, npu_cycles = 0, npu_busy_cycles = 0, dsp_busy_cycles = 0, host_cycles = 0, npu_macs = 0, mac_utilisation = 0;
+  double latency_ns = 0, total_ns = 0, npu_cycles = 0, npu_busy_cycles = 0, dsp_busy_cycles = 0,
+         host_cycles = 0, npu_macs = 0, mac_utilisation = 0;
   double total_nj = 0, inference_nj = 0;
   std::map<std::string, double> component_nj, cause_nj;  ///< both add up to total_nj
   std::map<std::string, double> memory_bytes;            ///< read and written, by memory
@@ -45,7 +49,9 @@ struct ReportFile {
   Bounds bounds;  ///< of all NPU work
   std::vector<ReportedLayer> layers;
 
-  double ns_of_npu(double cycles) const { return target.npu_mhz > 0 ? cycles * 1000 / target.npu_mhz : 0; }
+  double ns_of_npu(double cycles) const {
+    return target.npu_mhz > 0 ? cycles * 1000 / target.npu_mhz : 0;
+  }
   double npu_ns() const;      ///< NPU jobs
   double dsp_ns() const;      ///< DSP jobs
   double cpu_ns() const;      ///< operators on the CPU

@@ -11,13 +11,15 @@
 #include "soc/platform.h"
 #include "tools/simulator/target.h"
 
-// The SystemC library wants one, as the main function of programs that have none. Weak: a program may have its own.
+// The SystemC library wants one, as the main function of programs that have none. Weak: a program
+// may have its own.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }
 
 namespace deputy {
 namespace {
 
-base::Result<soc::SocConfig> load_soc(const std::string& soc, const std::vector<std::string>& sets) {
+base::Result<soc::SocConfig> load_soc(const std::string& soc,
+                                      const std::vector<std::string>& sets) {
   DEPUTY_ASSIGN(const auto path, tools::find_soc(soc));
   return soc::load_soc_config(path, sets);
 }
@@ -28,7 +30,8 @@ SimulationReport report_of(const soc::RunRecord& record) {
   for (const auto& [component, nj] : record.energy_nj) out.energy_nj += nj;
   out.counters = record.counters;
   for (const sim::FaultEvent& e : record.fault_events)
-    out.faults.push_back(fmt::format("{} at {}, {:.3f} us", e.kind, e.target, static_cast<double>(e.time_ps) / 1e6));
+    out.faults.push_back(
+        fmt::format("{} at {}, {:.3f} us", e.kind, e.target, static_cast<double>(e.time_ps) / 1e6));
   return out;
 }
 
@@ -39,8 +42,9 @@ base::Result<Target> soc_target(const std::string& soc, const std::vector<std::s
   return tools::make_target(config);
 }
 
-base::Result<SimulationReport> simulate(const std::string& soc, const SimulationOptions& options,
-                                        const std::function<base::Status(HwPort&, const Target&)>& program) {
+base::Result<SimulationReport> simulate(
+    const std::string& soc, const SimulationOptions& options,
+    const std::function<base::Status(HwPort&, const Target&)>& program) {
   DEPUTY_ASSIGN(const auto config, load_soc(soc, options.sets));
   DEPUTY_ASSIGN(const auto target, tools::make_target(config));
   soc::PlatformOptions with;
@@ -50,7 +54,8 @@ base::Result<SimulationReport> simulate(const std::string& soc, const Simulation
   }
   static std::atomic_flag running;
   if (running.test_and_set())
-    return base::Error{base::ErrorKind::kBusy, soc, "another simulation runs in this process", "let it end first"};
+    return base::Error{base::ErrorKind::kBusy, soc, "another simulation runs in this process",
+                       "let it end first"};
   struct Done {
     ~Done() { running.clear(); }
   } done;

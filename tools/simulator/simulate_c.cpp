@@ -15,8 +15,9 @@ void deputy_simulation_options_init(deputy_simulation_options* options) {
   options->struct_bytes = sizeof *options;
 }
 
-deputy_status deputy_simulate(const char* soc, const deputy_simulation_options* options, deputy_program program,
-                              void* user, deputy_simulation_report* report) {
+deputy_status deputy_simulate(const char* soc, const deputy_simulation_options* options,
+                              deputy_program program, void* user,
+                              deputy_simulation_report* report) {
   deputy_status own = DEPUTY_OK;  // the program's, which has told its text already
   const deputy_status status = guarded([&]() -> base::Status {
     DEPUTY_C_NEED(soc);
@@ -27,13 +28,15 @@ deputy_status deputy_simulate(const char* soc, const deputy_simulation_options* 
     if (o.sets) with.sets.assign(o.sets, o.sets + o.set_count);
     if (o.fault_plan) with.fault_plan = o.fault_plan;
     with.timing_only = o.timing_only != 0;
-    DEPUTY_ASSIGN(const auto done, simulate(soc, with, [&](HwPort& port, const Target& target) -> base::Status {
-                    deputy_port door{&port};
-                    const deputy_target about{target};
-                    own = program(&door, &about, user);
-                    if (own == DEPUTY_OK) return {};
-                    return base::Error{base::ErrorKind::kHardwareFault, "program", deputy_last_error(), ""};
-                  }));
+    DEPUTY_ASSIGN(
+        const auto done,
+        simulate(soc, with, [&](HwPort& port, const Target& target) -> base::Status {
+          deputy_port door{&port};
+          const deputy_target about{target};
+          own = program(&door, &about, user);
+          if (own == DEPUTY_OK) return {};
+          return base::Error{base::ErrorKind::kHardwareFault, "program", deputy_last_error(), ""};
+        }));
     if (report) *report = {done.end_ps, done.energy_nj, done.counters.at("faults.injected")};
     return {};
   });

@@ -23,19 +23,24 @@ base::Result<std::string> find_config(const std::string& kind, const std::string
   if (is_path && fs::is_regular_file(name, ec)) return name;
   if (!is_path)
     for (const std::string& folder : {std::string("configs"), std::string(DEPUTY_CONFIG_DIR)})
-      if (const std::string path = fmt::format("{}/{}/{}.yaml", folder, kind, name); fs::is_regular_file(path, ec)) return path;
-  return base::Error{base::ErrorKind::kIo, name, kind == "soc" ? "no such SoC configuration" : "no such file of configs/" + kind,
-                     is_path ? "check the path" : "give a YAML file or a name under configs/" + kind};
+      if (const std::string path = fmt::format("{}/{}/{}.yaml", folder, kind, name);
+          fs::is_regular_file(path, ec))
+        return path;
+  return base::Error{
+      base::ErrorKind::kIo, name,
+      kind == "soc" ? "no such SoC configuration" : "no such file of configs/" + kind,
+      is_path ? "check the path" : "give a YAML file or a name under configs/" + kind};
 }
 
 namespace {
 
-// What the compiler should expect of the memories: the slower of interconnect and memory, and the latency to the
-// first byte, in NPU cycles.
+// What the compiler should expect of the memories: the slower of interconnect and memory, and the
+// latency to the first byte, in NPU cycles.
 delegate::MemoryEstimate memory_estimate(const soc::SocConfig& c) {
   const double noc = c.noc.width_bytes * c.noc.clock_mhz;  // 10^6 bytes a second
   const double sram = c.sram.width_bytes * c.noc.clock_mhz;
-  const double dram = soc::dram_sustained_mb_per_s(c.dram), dram_ns = soc::dram_idle_latency_ns(c.dram);
+  const double dram = soc::dram_sustained_mb_per_s(c.dram),
+               dram_ns = soc::dram_idle_latency_ns(c.dram);
   delegate::MemoryEstimate out;
   out.sram_bytes_per_cycle = std::min(noc, sram) / c.npu.clock_mhz;
   out.dram_bytes_per_cycle = std::min(noc, dram) / c.npu.clock_mhz;

@@ -12,12 +12,16 @@
 
 namespace deputy::tools {
 
-/// Whether a configuration is named by its path, not as one of configs: it has a '/' or ends in .yaml or .yml.
+/// Whether a configuration is named by its path, not as one of configs: it has a '/' or ends in
+/// .yaml or .yml.
 bool is_config_path(const std::string& name);
 
-/// A path as given, or NAME -> configs/KIND/NAME.yaml below the working folder or the source tree. kIo.
+/// A path as given, or NAME -> configs/KIND/NAME.yaml below the working folder or the source tree.
+/// kIo.
 base::Result<std::string> find_config(const std::string& kind, const std::string& name);
-inline base::Result<std::string> find_soc(const std::string& name) { return find_config("soc", name); }
+inline base::Result<std::string> find_soc(const std::string& name) {
+  return find_config("soc", name);
+}
 
 /// The compiler's options that follow from a SoC; everything else at its default.
 delegate::CompileOptions soc_compile_options(const soc::SocConfig& soc);

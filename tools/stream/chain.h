@@ -73,7 +73,8 @@ class Chain {
   base::Status decide(std::int64_t sample, std::uint64_t ready_ps);
   virtual void conclude(StreamDecision&) {}
   /// Of whole cache lines.
-  base::Status make(host_runtime::Buffer& buffer, std::uint64_t bytes, MemoryKind kind = MemoryKind::kSram);
+  base::Status make(host_runtime::Buffer& buffer, std::uint64_t bytes,
+                    MemoryKind kind = MemoryKind::kSram);
 
   ChainParts p_;
   std::vector<StreamDecision> decisions_;

@@ -26,11 +26,12 @@ struct StreamSource {
                        .doc = "the sensor delivers so much faster than its signal was taken",
                        .min = 0.01,
                        .max = 1e6});
-    v(s.mb_per_s, Field{.name = "mb_per_s",
-                        .doc = "rate at which a frame comes in; 0: the SoC's sensor.mb_per_s, times speedup",
-                        .unit = "MB/s",
-                        .min = 0,
-                        .max = 1e6});
+    v(s.mb_per_s,
+      Field{.name = "mb_per_s",
+            .doc = "rate at which a frame comes in; 0: the SoC's sensor.mb_per_s, times speedup",
+            .unit = "MB/s",
+            .min = 0,
+            .max = 1e6});
     v(s.file, Field{.name = "file",
                     .doc = "samples as the sensor gives them, frame by frame; none: generated"});
     v(s.labels,

@@ -82,10 +82,9 @@ base::Result<StreamSignal> read_signal(const StreamScenario& scenario, const Cha
     out.frames.emplace_back(from, from + shape.frame_bytes);
   }
   if (!scenario.source.labels.empty()) {
-    DEPUTY_ASSIGN(
-        out.labels,
-        read_labels((folder / scenario.source.labels).string(),
-                    static_cast<std::int64_t>(frames) * shape.samples_per_frame, chain));
+    DEPUTY_ASSIGN(out.labels,
+                  read_labels((folder / scenario.source.labels).string(),
+                              static_cast<std::int64_t>(frames) * shape.samples_per_frame, chain));
   }
   return out;
 }

@@ -55,8 +55,8 @@ std::string value_text(const ValueScore& v, const std::string& unit) {
 std::string correctness_text(const StreamReport& r) {
   if (r.judge == Judge::kValue) {
     const ValueScore& all = r.values.all;
-    std::string out = fmt::format("  correct      {} of {} labelled have a decision", all.found,
-                                  all.labelled);
+    std::string out =
+        fmt::format("  correct      {} of {} labelled have a decision", all.found, all.labelled);
     if (all.found > 0) out += fmt::format(": {}", value_text(all, r.unit));
     out += "\n";
     for (std::size_t i = 0; i < r.values.of_class.size() && r.values.of_class.size() > 1; ++i)
@@ -77,12 +77,12 @@ std::string correctness_text(const StreamReport& r) {
   }
   if (r.score.labelled == 0)
     return "  correct      no labelled moment is so far from the ends of the signal that it is "
-        "counted\n";
+           "counted\n";
   return fmt::format(
-        "  correct      {} of {} labelled found (sensitivity {:.2f} %, PPV {:.2f} %), {} of those "
-        "named right ({:.2f} %), {} decisions without a label\n",
-        r.score.found, r.score.labelled, 100 * r.score.sensitivity(), 100 * r.score.predictivity(),
-        r.score.right, 100 * r.score.accuracy(), r.score.extra);
+      "  correct      {} of {} labelled found (sensitivity {:.2f} %, PPV {:.2f} %), {} of those "
+      "named right ({:.2f} %), {} decisions without a label\n",
+      r.score.found, r.score.labelled, 100 * r.score.sensitivity(), 100 * r.score.predictivity(),
+      r.score.right, 100 * r.score.accuracy(), r.score.extra);
 }
 
 std::string confusion_text(const StreamReport& r) {
@@ -106,8 +106,11 @@ std::string confusion_text(const StreamReport& r) {
 nlohmann::json correctness_json(const StreamReport& r) {
   if (r.judge == Judge::kValue) {
     const auto one = [](const ValueScore& v) {
-      return nlohmann::json{{"labelled", v.labelled}, {"found", v.found},
-                            {"mean_absolute_error", v.error}, {"bias", v.bias}, {"p90", v.p90}};
+      return nlohmann::json{{"labelled", v.labelled},
+                            {"found", v.found},
+                            {"mean_absolute_error", v.error},
+                            {"bias", v.bias},
+                            {"p90", v.p90}};
     };
     nlohmann::json out = one(r.values.all);
     out["unit"] = r.unit;
@@ -119,19 +122,22 @@ nlohmann::json correctness_json(const StreamReport& r) {
   }
   if (r.judge == Judge::kEpisodes) {
     const EpisodeScore& e = r.episodes;
-    return {{"episodes", e.labelled},         {"found", e.found},
-            {"sensitivity", e.sensitivity()}, {"false_alarms", e.false_alarms},
-            {"false_per_hour", e.false_per_hour()}, {"latency_mean_s", e.latency_s},
+    return {{"episodes", e.labelled},
+            {"found", e.found},
+            {"sensitivity", e.sensitivity()},
+            {"false_alarms", e.false_alarms},
+            {"false_per_hour", e.false_per_hour()},
+            {"latency_mean_s", e.latency_s},
             {"latency_max_s", e.latency_max_s}};
   }
   nlohmann::json correct = {{"labelled", r.score.labelled},
-                                        {"found", r.score.found},
-                                        {"right", r.score.right},
-                                        {"without_label", r.score.extra},
-                                        {"sensitivity", r.score.sensitivity()},
-                                        {"ppv", r.score.predictivity()},
-                                        {"accuracy", r.score.accuracy()},
-                                        {"confusion", r.score.confusion}};
+                            {"found", r.score.found},
+                            {"right", r.score.right},
+                            {"without_label", r.score.extra},
+                            {"sensitivity", r.score.sensitivity()},
+                            {"ppv", r.score.predictivity()},
+                            {"accuracy", r.score.accuracy()},
+                            {"confusion", r.score.confusion}};
   for (std::size_t i = 0; i < r.classes.size(); ++i) {
     const StreamScore::OfClass& own = r.score.of_class[i];
     correct["classes"].push_back({{"class", r.classes[i]},

@@ -39,7 +39,8 @@ struct StreamRun {
 base::Result<StreamOptions> stream_options(StreamScenario scenario,
                                            const std::vector<std::string>& sets);
 
-/// On a SoC that is there already, whatever the scenario says of one; `soc.name` is what errors call it.
+/// On a SoC that is there already, whatever the scenario says of one; `soc.name` is what errors
+/// call it.
 base::Result<StreamOptions> stream_on(StreamScenario scenario, const soc::SocConfig& soc);
 
 /// Errors are those of set-up; what happens to frames is counted. Books that do not balance are an

@@ -164,8 +164,8 @@ base::Result<StreamSignal> ppg_signal(const StreamScenario& scenario) {
   StreamSignal out;
   out.frames = frames_of(made.samples, kPpg);
   for (std::size_t last = kPpg.window - 1; last < out.frames.size() * kPpg.step; last += kPpg.step)
-    out.labels.push_back({static_cast<std::int64_t>(last), made.moving[last] ? 1 : 0,
-                          made.rate(last, kPpg.window)});
+    out.labels.push_back(
+        {static_cast<std::int64_t>(last), made.moving[last] ? 1 : 0, made.rate(last, kPpg.window)});
   return out;
 }
 
@@ -186,8 +186,9 @@ base::Result<StreamSignal> eeg_signal(const StreamScenario& scenario) {
 const ChainInfo& ppg_chain() {
   static const ChainInfo info = {
       .name = "ppg",
-      .doc = "green and infrared light, motion along and across the arm, int16 at 32 Hz; heart rate "
-             "each second from 8 s",
+      .doc =
+          "green and infrared light, motion along and across the arm, int16 at 32 Hz; heart rate "
+          "each second from 8 s",
       .shape = kPpg.shape(),
       .classes = {"still", "moving"},
       .kernels = {{"quantise", "quantise", {{"SHIFT", 8}}}},

@@ -7,8 +7,8 @@
 
 namespace deputy::tools {
 
-/// Green and infrared light, motion along and across the arm, at 32 Hz; windows of 256 samples, a heart
-/// rate a second. The network's one output is beats a minute, less 110.
+/// Green and infrared light, motion along and across the arm, at 32 Hz; windows of 256 samples, a
+/// heart rate a second. The network's one output is beats a minute, less 110.
 const ChainInfo& ppg_chain();
 /// 22 channels at 256 Hz, windows of 512 samples, looked at four times a second. The network has a
 /// score for each class; an alarm begins when six of the last eight windows are a seizure, and ends

@@ -1,6 +1,6 @@
-// Writes what an outside runtime needs to make goldens of the project's own networks, into one folder:
-// NAME.tflite, NAME.all.tflite (the same with every operator's output as a graph output) and
-// NAME.input<seed>.bin. Used by scripts/remake_goldens.
+// Writes what an outside runtime needs to make goldens of the project's own networks, into one
+// folder: NAME.tflite, NAME.all.tflite (the same with every operator's output as a graph output)
+// and NAME.input<seed>.bin. Used by scripts/remake_goldens.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -20,9 +20,11 @@ constexpr int kSeeds = 3;
 
 Status write(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
   if (out.flush()) return {};
-  return deputy::base::Error{deputy::base::ErrorKind::kIo, path, "cannot write the file", "check the folder"};
+  return deputy::base::Error{deputy::base::ErrorKind::kIo, path, "cannot write the file",
+                             "check the folder"};
 }
 
 Status write_model(const std::string& path, const Graph& graph) {

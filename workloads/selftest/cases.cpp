@@ -24,7 +24,8 @@ Graph window(OpKind kind, DType type, const Square& c) {
   m.type = type;
   const Quantisation q = {{0.05f}, {m.zero(3)}, 0};
   const TensorId x = m.input({1, c.size, c.size, c.channels}, q);
-  const std::int32_t span = (c.kernel - 1) * c.dilation + 1, out = (c.size + 2 * c.pad - span) / c.stride + 1;
+  const std::int32_t span = (c.kernel - 1) * c.dilation + 1,
+                     out = (c.size + 2 * c.pad - span) / c.stride + 1;
   arch::OpAttrs a;
   a.padding = static_cast<std::uint8_t>(arch::Padding::kExplicit);
   a.stride_h = a.stride_w = c.stride;
@@ -38,8 +39,10 @@ Graph window(OpKind kind, DType type, const Square& c) {
     a.dilation_h = a.dilation_w = c.dilation;
     const bool depthwise = kind == OpKind::DEPTHWISE_CONV_2D;
     if (!depthwise) filters = 10;
-    inputs.push_back(depthwise ? m.weights({1, c.kernel, c.kernel, c.channels}, 3, c.kernel * c.kernel, x, q)
-                               : m.weights({filters, c.kernel, c.kernel, c.channels}, 0, c.kernel * c.kernel * c.channels, x, q));
+    inputs.push_back(
+        depthwise ? m.weights({1, c.kernel, c.kernel, c.channels}, 3, c.kernel * c.kernel, x, q)
+                  : m.weights({filters, c.kernel, c.kernel, c.channels}, 0,
+                              c.kernel * c.kernel * c.channels, x, q));
     inputs.push_back(m.bias(filters, true));
   }
   m.emit(kind, a, inputs, {1, out, out, filters}, q);
@@ -51,13 +54,16 @@ class Cases {
  public:
   void add(std::string name, Graph graph, Numerics numerics = Numerics::kTflite) {
     SelftestCase c{std::move(name), std::move(graph), numerics, {}};
-    for (const TensorId id : c.graph.inputs) c.inputs.push_back(workloads::seeded_input(c.graph.tensor(id).desc, 77 + static_cast<std::uint64_t>(id)));
+    for (const TensorId id : c.graph.inputs)
+      c.inputs.push_back(
+          workloads::seeded_input(c.graph.tensor(id).desc, 77 + static_cast<std::uint64_t>(id)));
     out.push_back(std::move(c));
   }
 
   void windows(OpKind kind, DType type) {
     const auto one = [&](const char* what, std::int32_t value, const Square& square) {
-      add(fmt::format("{} {} {} {}", arch::op_name(kind), dtype_name(type), what, value), window(kind, type, square));
+      add(fmt::format("{} {} {} {}", arch::op_name(kind), dtype_name(type), what, value),
+          window(kind, type, square));
     };
     for (const int k : {1, 2, 4, 5, 6, 7}) one("kernel", k, {.kernel = k});
     for (const int s : {1, 2, 3, 4, 5}) one("stride", s, {.stride = s});
@@ -78,13 +84,15 @@ std::vector<SelftestCase> selftest_cases() {
   for (const delegate::OpRow& row : delegate::constraint_table()) {
     if (row.engine != delegate::TableEngine::kNpu) continue;
     for (const DType type : {DType::kInt8, DType::kUint8}) {
-      cases.add(fmt::format("{} {} plain", arch::op_name(row.kind), dtype_name(type)), legal_op(row.kind, type));
+      cases.add(fmt::format("{} {} plain", arch::op_name(row.kind), dtype_name(type)),
+                legal_op(row.kind, type));
       if (is_pool(row.kind) || row.kind == OpKind::CONV_2D || row.kind == OpKind::DEPTHWISE_CONV_2D)
         cases.windows(row.kind, type);
     }
     for (const delegate::Demand& demand : row.demands)
       if (auto pair = limit_case(row, demand))
-        cases.add(fmt::format("{} at its limit: {}", arch::op_name(row.kind), delegate::rule_text(row, demand)),
+        cases.add(fmt::format("{} at its limit: {}", arch::op_name(row.kind),
+                              delegate::rule_text(row, demand)),
                   std::move(pair->at), pair->at_options.numerics);
   }
   return std::move(cases.out);

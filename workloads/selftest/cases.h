@@ -1,5 +1,5 @@
-// What `deputy probe` asks of an NPU: each operator that it takes, by itself, at and away from the limits of the
-// constraint table, one number changed at a time.
+// What `deputy probe` asks of an NPU: each operator that it takes, by itself, at and away from the
+// limits of the constraint table, one number changed at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace deputy::graphs {
 
 struct SelftestCase {
-  std::string name;  ///< "DEPTHWISE_CONV_2D int8 stride 2"
+  std::string name;       ///< "DEPTHWISE_CONV_2D int8 stride 2"
   delegate::Graph graph;  ///< one operator
   Numerics numerics = Numerics::kTflite;
   std::vector<std::vector<std::uint8_t>> inputs;

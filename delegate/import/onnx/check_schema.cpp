@@ -1,4 +1,5 @@
-// ONNX's checker, alone in its file: its headers take as long to compile as the rest of the importer.
+// ONNX's checker, alone in its file: its headers take as long to compile as the rest of the
+// importer.
 #include <onnx/checker.h>
 
 #include <optional>

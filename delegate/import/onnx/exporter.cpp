@@ -28,16 +28,16 @@ Tensor narrow_bias(Tensor t) {
   const std::size_t count = t.data.size() / sizeof(std::int64_t);
   std::vector<std::int64_t> q(count);
   if (count) std::memcpy(q.data(), t.data.data(), t.data.size());
-  const bool fits = std::all_of(q.begin(), q.end(),
-                                [](auto v) { return v == static_cast<std::int32_t>(v); });
+  const bool fits =
+      std::all_of(q.begin(), q.end(), [](auto v) { return v == static_cast<std::int32_t>(v); });
   const Quantisation quant = t.desc.quant;
   t.desc.dtype = fits ? DType::kInt32 : DType::kFloat32;
   if (!fits) t.desc.quant = {};
   t.data.resize(count * sizeof(std::int32_t));
   for (std::size_t c = 0; c < count; ++c) {
     const auto narrow = static_cast<std::int32_t>(q[c]);
-    const auto real = static_cast<float>(static_cast<double>(q[c]) *
-                                         static_cast<double>(quant.scale[quant.per_channel() ? c : 0]));
+    const auto real = static_cast<float>(
+        static_cast<double>(q[c]) * static_cast<double>(quant.scale[quant.per_channel() ? c : 0]));
     std::memcpy(&t.data[c * 4], fits ? static_cast<const void*>(&narrow) : &real, 4);
   }
   return t;
@@ -157,7 +157,8 @@ void Exporter::put(TensorId id, const Order& order, int value) {
 
 /// A constant with its dimensions put in order.
 int Exporter::constant(TensorId id, const Order& order) {
-  const Tensor t = is_wide_bias(graph.tensor(id)) ? narrow_bias(graph.tensor(id)) : graph.tensor(id);
+  const Tensor t =
+      is_wide_bias(graph.tensor(id)) ? narrow_bias(graph.tensor(id)) : graph.tensor(id);
   const std::size_t width = dtype_size(t.desc.dtype), r = order.size();
   Shape to(r);
   for (std::size_t d = 0; d < r; ++d) to[d] = t.desc.shape[static_cast<std::size_t>(order[d])];
@@ -293,9 +294,9 @@ base::Result<std::vector<std::uint8_t>> export_onnx(const Graph& graph) {
     if (t.desc.quant.present() && type != DType::kInt8 && type != DType::kUint8 &&
         type != DType::kInt16 && !(type == DType::kInt32 && t.constant) &&
         !onnx_import::is_wide_bias(t))
-      return base::Error{
-          base::ErrorKind::kUnsupported, t.desc.name,
-          "no QuantizeLinear knows " + std::string(dtype_name(type)), "write a .tflite file"};
+      return base::Error{base::ErrorKind::kUnsupported, t.desc.name,
+                         "no QuantizeLinear knows " + std::string(dtype_name(type)),
+                         "write a .tflite file"};
   }
   DEPUTY_ASSIGN(const auto model, onnx_import::Exporter(graph).run());
   return onnx_import::write_proto(model);

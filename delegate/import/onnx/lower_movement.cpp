@@ -9,8 +9,8 @@ namespace {
 
 using arch::OpKind;
 
-/// The same movement on the integers that the operand is made of, whose twin the result then is. `node`'s results are
-/// floats; f(operand, results) emits.
+/// The same movement on the integers that the operand is made of, whose twin the result then is.
+/// `node`'s results are floats; f(operand, results) emits.
 template <class F>
 bool moved(Lowering& l, const Node& node, F&& f) {
   const int x = node.inputs[0];
@@ -33,7 +33,8 @@ bool reshape(Lowering& l, int from, int to) {
   for (std::size_t d = 0; d < b.size(); ++d)
     if (b[d] != 1) db.push_back(static_cast<int>(d));
   bool same = da.size() == db.size() && l.only_permuted(from);
-  for (std::size_t i = 0; same && i < da.size(); ++i) same = a[static_cast<std::size_t>(da[i])] == b[static_cast<std::size_t>(db[i])];
+  for (std::size_t i = 0; same && i < da.size(); ++i)
+    same = a[static_cast<std::size_t>(da[i])] == b[static_cast<std::size_t>(db[i])];
   if (same) {
     const Form have = l.available(from).front();
     Form form;
@@ -45,7 +46,8 @@ bool reshape(Lowering& l, int from, int to) {
     }
     Shape shape;
     for (const int d : form) shape.push_back(b[static_cast<std::size_t>(d)]);
-    if (l.emit(OpKind::RESHAPE, {}, {l.get(from, have), l.constant_ints(shape)}, {{to, form}})) return true;
+    if (l.emit(OpKind::RESHAPE, {}, {l.get(from, have), l.constant_ints(shape)}, {{to, form}}))
+      return true;
   }
   l.reshaped(to, from);
   return true;
@@ -59,7 +61,8 @@ bool concat(Lowering& l, const Node& node) {
   const auto run = [&](std::vector<int> operands, int result) {
     const Form form = l.best_form(operands, l.rank(result));
     arch::OpAttrs attrs;
-    attrs.axis = static_cast<std::int32_t>(std::find(form.begin(), form.end(), static_cast<int>(axis)) - form.begin());
+    attrs.axis = static_cast<std::int32_t>(
+        std::find(form.begin(), form.end(), static_cast<int>(axis)) - form.begin());
     std::vector<TensorId> inputs;
     for (const int id : operands) inputs.push_back(l.get(id, form));
     return l.emit(OpKind::CONCATENATION, attrs, std::move(inputs), {{result, form}});
@@ -71,7 +74,8 @@ bool concat(Lowering& l, const Node& node) {
     twins &= t != nullptr && !l.constant(id);
     if (!twins) break;
     operands.push_back(*t);
-    one &= t->quant == operands[0].quant && l.desc(t->value).dtype == l.desc(operands[0].value).dtype;
+    one &=
+        t->quant == operands[0].quant && l.desc(t->value).dtype == l.desc(operands[0].value).dtype;
   }
   if (twins && !operands.empty()) {
     std::vector<int> values;
@@ -83,7 +87,9 @@ bool concat(Lowering& l, const Node& node) {
     } else if (const auto site = l.site(node); site && !site->activation) {
       bool ok = true;
       for (int& id : values) {
-        const auto same = l.desc(id).dtype == l.desc(site->value).dtype ? l.requantised(id, l.quant.integers[site->value]) : std::nullopt;
+        const auto same = l.desc(id).dtype == l.desc(site->value).dtype
+                              ? l.requantised(id, l.quant.integers[site->value])
+                              : std::nullopt;
         ok = ok && same;
         if (same) id = *same;
       }
@@ -96,8 +102,8 @@ bool concat(Lowering& l, const Node& node) {
   return run(node.inputs, y);
 }
 
-/// f(form) emits in the form that costs the fewest transposes, or, where that has dimensions that the value has not and the
-/// operator's rules refuse them, in the value's own.
+/// f(form) emits in the form that costs the fewest transposes, or, where that has dimensions that
+/// the value has not and the operator's rules refuse them, in the value's own.
 template <class F>
 bool in_best_form(Lowering& l, int value, F&& f) {
   const Form best = l.best_form(std::vector<int>{value}, l.rank(value));
@@ -107,9 +113,14 @@ bool in_best_form(Lowering& l, int value, F&& f) {
 
 bool pad(Lowering& l, const Node& node) {
   if (node.node.text("mode", "constant") != "constant" || node.inputs.size() > 3) return false;
-  const auto pads = l.has(node, 1) ? l.integers(node, 1) : std::optional(node.node.integers(node.node.has("pads") ? "pads" : "paddings"));
+  const auto pads =
+      l.has(node, 1)
+          ? l.integers(node, 1)
+          : std::optional(node.node.integers(node.node.has("pads") ? "pads" : "paddings"));
   const std::size_t rank = l.rank(node.inputs[0]);
-  if (!pads || pads->size() != 2 * rank || std::any_of(pads->begin(), pads->end(), [](auto p) { return p < 0; })) return false;
+  if (!pads || pads->size() != 2 * rank ||
+      std::any_of(pads->begin(), pads->end(), [](auto p) { return p < 0; }))
+    return false;
   float value = node.node.real("value", 0);
   if (l.has(node, 2)) {
     const auto v = l.floats(node.inputs[2]);
@@ -135,13 +146,18 @@ bool pad(Lowering& l, const Node& node) {
 bool slice(Lowering& l, const Node& node) {
   const int x = node.inputs[0], y = node.outputs[0];
   const std::size_t rank = l.rank(x);
-  const auto list = [&](std::size_t i, const char* name) { return l.has(node, i) ? l.integers(node, i) : std::optional(node.node.integers(name)); };
+  const auto list = [&](std::size_t i, const char* name) {
+    return l.has(node, i) ? l.integers(node, i) : std::optional(node.node.integers(name));
+  };
   const auto starts = list(1, "starts"), steps = list(4, "steps");
   const auto axes = l.axes(node, 3, "axes", rank);
-  if (!starts || !steps || !axes || std::any_of(steps->begin(), steps->end(), [](auto s) { return s != 1; })) return false;
+  if (!starts || !steps || !axes ||
+      std::any_of(steps->begin(), steps->end(), [](auto s) { return s != 1; }))
+    return false;
   std::vector<std::int64_t> begin(rank, 0);
   for (std::size_t k = 0; k < starts->size(); ++k) {
-    const auto d = static_cast<std::size_t>(axes->empty() ? static_cast<std::int64_t>(k) : (*axes)[k]);
+    const auto d =
+        static_cast<std::size_t>(axes->empty() ? static_cast<std::int64_t>(k) : (*axes)[k]);
     const std::int64_t n = l.shape(x)[d], s = (*starts)[k];
     begin[d] = std::clamp<std::int64_t>(s < 0 ? s + n : s, 0, n);
   }
@@ -153,7 +169,8 @@ bool slice(Lowering& l, const Node& node) {
         first.push_back(d == kInserted ? 0 : static_cast<std::int32_t>(begin[at]));
         size.push_back(d == kInserted ? 1 : l.shape(y)[at]);
       }
-      return l.emit(OpKind::SLICE, {}, {l.get(from, form), l.constant_ints(first), l.constant_ints(size)},
+      return l.emit(OpKind::SLICE, {},
+                    {l.get(from, form), l.constant_ints(first), l.constant_ints(size)},
                     {{to[0], form}});
     });
   });
@@ -168,7 +185,8 @@ bool split(Lowering& l, const Node& node) {
     return in_best_form(l, from, [&](const Form& form) {
       arch::OpAttrs attrs;
       attrs.num = static_cast<std::int32_t>(to.size());
-      const auto at = static_cast<std::int32_t>(std::find(form.begin(), form.end(), static_cast<int>(axis)) - form.begin());
+      const auto at = static_cast<std::int32_t>(
+          std::find(form.begin(), form.end(), static_cast<int>(axis)) - form.begin());
       std::vector<std::int32_t> sizes;
       std::vector<Made> made;
       for (const int id : to) {
@@ -183,12 +201,14 @@ bool split(Lowering& l, const Node& node) {
 
 bool blocks(Lowering& l, const Node& node) {
   const bool to_space = node.node.op == "DepthToSpace";
-  if (l.rank(node.inputs[0]) != 4 || (to_space && node.node.text("mode", "DCR") != "DCR")) return false;
+  if (l.rank(node.inputs[0]) != 4 || (to_space && node.node.text("mode", "DCR") != "DCR"))
+    return false;
   arch::OpAttrs attrs;
   attrs.block_size = static_cast<std::int32_t>(node.node.integer("blocksize", 1));
   const Form form = {0, 2, 3, 1};
   return moved(l, node, [&](int from, const std::vector<int>& to) {
-    return l.emit(to_space ? OpKind::DEPTH_TO_SPACE : OpKind::SPACE_TO_DEPTH, attrs, {l.get(from, form)}, {{to[0], form}});
+    return l.emit(to_space ? OpKind::DEPTH_TO_SPACE : OpKind::SPACE_TO_DEPTH, attrs,
+                  {l.get(from, form)}, {{to[0], form}});
   });
 }
 
@@ -204,7 +224,9 @@ bool lower_movement(Lowering& l, const Node& node) {
     std::iota(order.begin(), order.end(), 0);
     if (op == "Transpose") {
       const auto perm = node.node.integers("perm");
-      for (std::size_t d = 0; d < order.size(); ++d) order[d] = perm.empty() ? static_cast<int>(order.size() - 1 - d) : static_cast<int>(perm[d]);
+      for (std::size_t d = 0; d < order.size(); ++d)
+        order[d] =
+            perm.empty() ? static_cast<int>(order.size() - 1 - d) : static_cast<int>(perm[d]);
     }
     const Twin* t = l.twin(x);
     if (t && !l.constant(x)) {
@@ -216,7 +238,8 @@ bool lower_movement(Lowering& l, const Node& node) {
     return true;
   }
   if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze")
-    return moved(l, node, [&](int from, const std::vector<int>& to) { return reshape(l, from, to[0]); });
+    return moved(l, node,
+                 [&](int from, const std::vector<int>& to) { return reshape(l, from, to[0]); });
   if (op == "Concat") return concat(l, node);
   if (op == "Pad") return pad(l, node);
   if (op == "Slice") return slice(l, node);

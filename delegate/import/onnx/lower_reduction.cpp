@@ -12,9 +12,12 @@ bool lower_reduction(Lowering& l, const Node& node) {
     const char* op;
     OpKind kind;
   };
-  constexpr Row kRows[] = {{"ReduceMean", OpKind::MEAN}, {"ReduceSum", OpKind::SUM}, {"ReduceMax", OpKind::REDUCE_MAX}, {"ReduceMin", OpKind::REDUCE_MIN},
-                           {"GlobalAveragePool", OpKind::MEAN}, {"GlobalMaxPool", OpKind::REDUCE_MAX}};
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return node.node.op == r.op; });
+  constexpr Row kRows[] = {
+      {"ReduceMean", OpKind::MEAN},        {"ReduceSum", OpKind::SUM},
+      {"ReduceMax", OpKind::REDUCE_MAX},   {"ReduceMin", OpKind::REDUCE_MIN},
+      {"GlobalAveragePool", OpKind::MEAN}, {"GlobalMaxPool", OpKind::REDUCE_MAX}};
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                [&](const Row& r) { return node.node.op == r.op; });
   if (row == std::end(kRows) || l.desc(node.outputs[0]).dtype != DType::kFloat32) return false;
   const int x = node.inputs[0], y = node.outputs[0];
   const std::size_t rank = l.rank(x);
@@ -46,11 +49,17 @@ bool lower_reduction(Lowering& l, const Node& node) {
     Form result;
     for (std::size_t k = 0; k < form.size(); ++k) {
       if (form[k] != kInserted && gone(form[k])) positions.push_back(static_cast<std::int32_t>(k));
-      if (keep) result.push_back(form[k]);
-      else if (form[k] == kInserted) result.push_back(kInserted);
-      else if (!gone(form[k])) result.push_back(form[k] - static_cast<int>(std::count_if(axes.begin(), axes.end(), [&](auto a) { return a < form[k]; })));
+      if (keep)
+        result.push_back(form[k]);
+      else if (form[k] == kInserted)
+        result.push_back(kInserted);
+      else if (!gone(form[k]))
+        result.push_back(form[k] -
+                         static_cast<int>(std::count_if(axes.begin(), axes.end(),
+                                                        [&](auto a) { return a < form[k]; })));
     }
-    return l.emit(row->kind, attrs, {l.get(from, form), l.constant_ints(positions)}, {{to, result}});
+    return l.emit(row->kind, attrs, {l.get(from, form), l.constant_ints(positions)},
+                  {{to, result}});
   };
   return on_integers(l, node, run) || run(x, y);
 }

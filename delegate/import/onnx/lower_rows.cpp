@@ -38,7 +38,9 @@ bool lower_rows(Lowering& l, const Node& node) {
   };
   if (on_integers(l, node, run)) return true;
   if (l.twin(x) && l.site(node))
-    l.note(node, "stays in floats: the integer form wants a result of scale 1/256 from its type's lowest number");
+    l.note(node,
+           "stays in floats: the integer form wants a result of scale 1/256 from its type's lowest "
+           "number");
   return run(x, y);
 }
 

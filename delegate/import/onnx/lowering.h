@@ -1,6 +1,7 @@
-// From the ONNX model to the compiler's graph. A value may exist as several tensors, one for each order of its dimensions
-// that somebody asked for (a Form); operators ask for the forms they need. So a transpose is only emitted between a maker
-// and a user that want different orders, and ONNX's own Transpose nodes are views of their operands.
+// From the ONNX model to the compiler's graph. A value may exist as several tensors, one for each
+// order of its dimensions that somebody asked for (a Form); operators ask for the forms they need.
+// So a transpose is only emitted between a maker and a user that want different orders, and ONNX's
+// own Transpose nodes are views of their operands.
 #pragma once
 
 #include <map>
@@ -14,10 +15,10 @@
 
 namespace deputy::delegate::onnx_import {
 
-/// The dimension of the value at each dimension of the tensor; kInserted: one of size 1 that the value has not.
+/// The dimension of the value at each dimension of the tensor; kInserted: one of size 1 that the
+/// value has not.
 using Form = std::vector<int>;
 inline constexpr int kInserted = -1;
-
 
 struct Made {
   int value = kNoValue;
@@ -43,12 +44,15 @@ class Lowering {
   /// Whether Deputy's own kinds are used for it: int16 only where it is quantised.
   bool native_type(int value) const;
   bool constant(int value) const { return model.value(value).constant; }
-  bool has(const Node& node, std::size_t i) const { return i < node.inputs.size() && node.inputs[i] != kNoValue; }
+  bool has(const Node& node, std::size_t i) const {
+    return i < node.inputs.size() && node.inputs[i] != kNoValue;
+  }
   /// Integers of a constant operand; nullopt when there is none.
   std::optional<std::vector<std::int64_t>> integers(const Node& node, std::size_t i) const;
   std::optional<std::vector<float>> floats(int value) const;
   /// Axes from an operand or an attribute, from the front; nullopt when they are computed.
-  std::optional<std::vector<std::int64_t>> axes(const Node& node, std::size_t i, const char* name, std::size_t rank) const;
+  std::optional<std::vector<std::int64_t>> axes(const Node& node, std::size_t i, const char* name,
+                                                std::size_t rank) const;
 
   /// The value's own order.
   Form plain(int value) const;
@@ -58,7 +62,8 @@ class Lowering {
   std::vector<Form> available(int value) const;
   /// Whether the value has it without a transpose.
   bool cheap(int value, const Form& form) const;
-  /// The form of operands of `rank` that costs the fewest transposes; no plain one, where that costs no more.
+  /// The form of operands of `rank` that costs the fewest transposes; no plain one, where that
+  /// costs no more.
   Form best_form(std::span<const int> values, std::size_t rank) const;
   /// Of an operand that is repeated to the rank of `form`.
   Form repeated(int value, const Form& form) const;
@@ -66,10 +71,13 @@ class Lowering {
   TensorId constant_ints(std::vector<std::int32_t> values, bool scalar = false);
   TensorId add_constant(arch::TensorDesc desc, std::vector<std::uint8_t> data);
 
-  /// Adds an operator if its rules and the CPU take it. The results get the quantisation of their values.
-  bool emit(arch::OpKind kind, const arch::OpAttrs& attrs, std::vector<TensorId> inputs, const std::vector<Made>& outputs);
+  /// Adds an operator if its rules and the CPU take it. The results get the quantisation of their
+  /// values.
+  bool emit(arch::OpKind kind, const arch::OpAttrs& attrs, std::vector<TensorId> inputs,
+            const std::vector<Made>& outputs);
   /// As an ONNX operator, which the importer has checked.
-  void emit_onnx(const arch::OnnxNode& node, std::vector<TensorId> inputs, const std::vector<Made>& outputs);
+  void emit_onnx(const arch::OnnxNode& node, std::vector<TensorId> inputs,
+                 const std::vector<Made>& outputs);
 
   /// `value` has the elements of `of`; dimension d of it is dimension order[d] of `of`.
   void view(int value, int of, std::vector<int> order);
@@ -81,14 +89,15 @@ class Lowering {
 
   /// DQ - this node - [Relu or Clip] - Q: the node as an integer operator.
   struct Site {
-    int value = kNoValue;          ///< the integer result
-    std::uint8_t activation = 0;   ///< arch::Activation
-    std::vector<int> absorbed;     ///< nodes that it does
+    int value = kNoValue;         ///< the integer result
+    std::uint8_t activation = 0;  ///< arch::Activation
+    std::vector<int> absorbed;    ///< nodes that it does
   };
   std::optional<Site> site(const Node& node) const;
   const Twin* twin(int value) const;
   void done(const Site& site);
-  /// A new integer value like `like`, which the float value `of` is from now on the dequantised form of.
+  /// A new integer value like `like`, which the float value `of` is from now on the dequantised
+  /// form of.
   int new_twin(int of, int like, const Quantisation& quantisation);
   /// The integer value in another quantisation of the same type.
   std::optional<int> requantised(int value, const Quantisation& wanted);
@@ -119,8 +128,8 @@ class Lowering {
   int source_ = -1;
 };
 
-/// run(operand, result) emits the node on the integers that its operand is made of, where it stands between DQ and Q of
-/// one type and nothing else is to be done there. Returns whether it did.
+/// run(operand, result) emits the node on the integers that its operand is made of, where it stands
+/// between DQ and Q of one type and nothing else is to be done there. Returns whether it did.
 template <class Run>
 bool on_integers(Lowering& l, const Node& node, Run&& run) {
   const Twin* operand = l.twin(node.inputs[0]);
@@ -143,18 +152,21 @@ bool lower_movement(Lowering& l, const Node& node);
 bool lower_reduction(Lowering& l, const Node& node);
 bool lower_resize(Lowering& l, const Node& node);
 
-/// Pads that make a window's result as the model says it: before as written or by auto_pad, after as needed.
+/// Pads that make a window's result as the model says it: before as written or by auto_pad, after
+/// as needed.
 struct Pads {
   std::int64_t before = 0, after = 0;
 };
-Pads window_pads(const arch::OnnxNode& node, std::size_t dimension, std::size_t dimensions, std::int64_t in, std::int64_t out,
-                 std::int64_t kernel, std::int64_t stride, std::int64_t dilation);
+Pads window_pads(const arch::OnnxNode& node, std::size_t dimension, std::size_t dimensions,
+                 std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                 std::int64_t dilation);
 
-/// BatchNormalization with constants: into the convolution before, or a convolution of its own, or product and sum.
+/// BatchNormalization with constants: into the convolution before, or a convolution of its own, or
+/// product and sum.
 void fold_batch_norms(Model& model);
 
-/// DepthToSpace in the order of PyTorch's PixelShuffle (CRD) behind a convolution: the other order, which engines know, and the
-/// convolution's channels in the order that this one wants.
+/// DepthToSpace in the order of PyTorch's PixelShuffle (CRD) behind a convolution: the other order,
+/// which engines know, and the convolution's channels in the order that this one wants.
 void reorder_pixel_shuffles(Model& model);
 
 }  // namespace deputy::delegate::onnx_import

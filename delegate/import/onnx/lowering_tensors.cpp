@@ -34,7 +34,8 @@ Form Lowering::plain(int value) const {
 }
 Shape Lowering::shape_in(int value, const Form& form) const {
   Shape out;
-  for (const int d : form) out.push_back(d == kInserted ? 1 : shape(value)[static_cast<std::size_t>(d)]);
+  for (const int d : form)
+    out.push_back(d == kInserted ? 1 : shape(value)[static_cast<std::size_t>(d)]);
   return out;
 }
 /// Without dimensions of size 1: forms that are equal then have the same bytes.
@@ -51,7 +52,8 @@ TensorId Lowering::add_tensor(int value, const Form& form) {
   tensor.desc = desc(value);
   tensor.desc.shape = shape_in(value, form);
   if (!own) tensor.desc.name += fmt::format("/{}", fmt::join(form, ","));
-  if (const auto q = quant.integers.find(value); q != quant.integers.end()) tensor.desc.quant = q->second;
+  if (const auto q = quant.integers.find(value); q != quant.integers.end())
+    tensor.desc.quant = q->second;
   tensor.source_index = own ? value : -1;
   graph.tensors.push_back(std::move(tensor));
   const auto id = static_cast<TensorId>(graph.tensors.size() - 1);
@@ -92,19 +94,24 @@ TensorId Lowering::constant_form(int value, const Form& form) {
   for (std::int64_t i = 0; i < tensor.desc.elements(); ++i) {
     std::int64_t rest = i, from = 0;
     for (std::size_t d = to.size(); d-- > 0; rest /= to[d]) from += rest % to[d] * steps[d];
-    std::memcpy(&tensor.data[static_cast<std::size_t>(i) * width], &source.data[static_cast<std::size_t>(from) * width], width);
+    std::memcpy(&tensor.data[static_cast<std::size_t>(i) * width],
+                &source.data[static_cast<std::size_t>(from) * width], width);
   }
   return id;
 }
 
-void Lowering::view(int value, int of, std::vector<int> order) { views_[value] = {of, std::move(order)}; }
+void Lowering::view(int value, int of, std::vector<int> order) {
+  views_[value] = {of, std::move(order)};
+}
 
 std::vector<Form> Lowering::available(int value) const {
   std::vector<Form> out;
   if (const auto v = views_.find(value); v != views_.end()) {
     for (Form form : available(v->second.value)) {
       for (int& d : form)
-        if (d != kInserted) d = static_cast<int>(std::find(v->second.order.begin(), v->second.order.end(), d) - v->second.order.begin());
+        if (d != kInserted)
+          d = static_cast<int>(std::find(v->second.order.begin(), v->second.order.end(), d) -
+                               v->second.order.begin());
       out.push_back(std::move(form));
     }
     return out;
@@ -112,7 +119,8 @@ std::vector<Form> Lowering::available(int value) const {
   if (const auto at = forms_.find(value); at != forms_.end())
     for (const auto& [form, id] : at->second) out.push_back(form);
   if (out.empty())
-    if (const auto t = quant.twins.find(value); t != quant.twins.end()) return available(t->second.value);
+    if (const auto t = quant.twins.find(value); t != quant.twins.end())
+      return available(t->second.value);
   return out;
 }
 
@@ -120,7 +128,8 @@ bool Lowering::cheap(int value, const Form& form) const {
   if (constant(value)) return true;
   const auto forms = available(value);
   if (forms.empty() && squeezed(value, form) == squeezed(value, plain(value))) return true;
-  return std::any_of(forms.begin(), forms.end(), [&](const Form& f) { return squeezed(value, f) == squeezed(value, form); });
+  return std::any_of(forms.begin(), forms.end(),
+                     [&](const Form& f) { return squeezed(value, f) == squeezed(value, form); });
 }
 
 TensorId Lowering::get(int value, const Form& form) {
@@ -138,7 +147,8 @@ TensorId Lowering::get(int value, const Form& form) {
       const TensorId from = get(r->second, plain(r->second));
       const TensorId to = add_tensor(value, plain(value));
       Op op;
-      op.kind = OpKind::RESHAPE, op.source_index = source_, op.inputs = {from, constant_ints(shape(value))}, op.outputs = {to};
+      op.kind = OpKind::RESHAPE, op.source_index = source_,
+      op.inputs = {from, constant_ints(shape(value))}, op.outputs = {to};
       if (!native_type(value)) make_onnx_reshape(*this, op, shape(value));
       graph.ops.push_back(std::move(op));
       return get(value, form);
@@ -166,7 +176,8 @@ TensorId Lowering::convert(int value, const Form& from, const Form& to) {
   op.source_index = source_;
   if (squeezed(value, from) == squeezed(value, to)) {
     const TensorId out = add_tensor(value, to);
-    op.kind = OpKind::RESHAPE, op.inputs = {source, constant_ints(graph.tensor(out).desc.shape)}, op.outputs = {out};
+    op.kind = OpKind::RESHAPE, op.inputs = {source, constant_ints(graph.tensor(out).desc.shape)},
+    op.outputs = {out};
     if (!own) make_onnx_reshape(*this, op, Shape(graph.tensor(out).desc.shape));
     graph.ops.push_back(std::move(op));
     return out;
@@ -178,7 +189,8 @@ TensorId Lowering::convert(int value, const Form& from, const Form& to) {
   const Form a = without(from), b = without(to);
   if (a != from) return get(value, a) == kNoTensor ? kNoTensor : convert(value, a, to);
   std::vector<std::int32_t> order;
-  for (const int d : b) order.push_back(static_cast<std::int32_t>(std::find(a.begin(), a.end(), d) - a.begin()));
+  for (const int d : b)
+    order.push_back(static_cast<std::int32_t>(std::find(a.begin(), a.end(), d) - a.begin()));
   if (b != to) {
     if (!forms_[value].contains(b)) convert(value, a, b);
     return convert(value, b, to);
@@ -190,7 +202,8 @@ TensorId Lowering::convert(int value, const Form& from, const Form& to) {
   } else {
     arch::OnnxNode node;
     node.op = "Transpose";
-    node.attrs.push_back({"perm", arch::OnnxAttr::Type::kInts, {order.begin(), order.end()}, {}, {}});
+    node.attrs.push_back(
+        {"perm", arch::OnnxAttr::Type::kInts, {order.begin(), order.end()}, {}, {}});
     op.kind = OpKind::ONNX, op.attrs.onnx = arch::onnx_text(node), op.inputs = {source};
   }
   graph.ops.push_back(std::move(op));
@@ -198,7 +211,9 @@ TensorId Lowering::convert(int value, const Form& from, const Form& to) {
 }
 
 Form Lowering::repeated(int value, const Form& form) const {
-  const int missing = static_cast<int>(std::count_if(form.begin(), form.end(), [](int d) { return d != kInserted; })) - static_cast<int>(rank(value));
+  const int missing = static_cast<int>(std::count_if(form.begin(), form.end(),
+                                                     [](int d) { return d != kInserted; })) -
+                      static_cast<int>(rank(value));
   Form out;
   for (const int d : form) out.push_back(d == kInserted || d < missing ? kInserted : d - missing);
   return out;

@@ -1,5 +1,5 @@
-// An ONNX model after parsing: what the rest of the importer works on. No protobuf type leaves the files that read and
-// write them (read_proto.cpp, write_proto.cpp, check_schema.cpp).
+// An ONNX model after parsing: what the rest of the importer works on. No protobuf type leaves the
+// files that read and write them (read_proto.cpp, write_proto.cpp, check_schema.cpp).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace deputy::delegate::onnx_import {
 inline constexpr int kNoValue = -1;
 
 struct Value {
-  arch::TensorDesc desc;               ///< name; type and shape once `shaped`
+  arch::TensorDesc desc;  ///< name; type and shape once `shaped`
   bool shaped = false;
   std::optional<arch::TensorDesc> declared;  ///< what the file says, where it says all of it
   bool constant = false;
-  std::vector<std::uint8_t> data;      ///< when constant
-  int producer = kNoValue;             ///< node
-  std::vector<int> consumers;          ///< nodes, once per use
+  std::vector<std::uint8_t> data;  ///< when constant
+  int producer = kNoValue;         ///< node
+  std::vector<int> consumers;      ///< nodes, once per use
   bool is_output = false;
 };
 
@@ -53,7 +53,8 @@ struct Model {
 };
 
 base::Error malformed(const Model& model, const std::string& where, std::string message);
-base::Error unsupported(const Model& model, const std::string& where, std::string message, std::string remedy = "");
+base::Error unsupported(const Model& model, const std::string& where, std::string message,
+                        std::string remedy = "");
 /// "Conv #3 'conv1'"
 std::string node_label(const Node& node);
 
@@ -62,14 +63,17 @@ std::string node_label(const Node& node);
 inline bool sixteen_bits(DType type) { return type == DType::kInt16 || type == DType::kUint16; }
 
 /// Parses the file and binds its dimensions.
-base::Result<Model> read_proto(std::span<const std::uint8_t> bytes, const std::string& name, const OnnxOptions& options);
+base::Result<Model> read_proto(std::span<const std::uint8_t> bytes, const std::string& name,
+                               const OnnxOptions& options);
 
 /// ONNX's own checker on the serialised model. Its message when it refuses.
 std::optional<std::string> schema_problem(const std::string& serialised);
 
 /// The bytes [offset, offset + length) of a file beside the model. length -1: to its end.
-base::Result<std::vector<std::uint8_t>> external_data(const std::string& folder, const std::string& location, std::uint64_t offset,
-                                                      std::int64_t length, std::uint64_t expected);
+base::Result<std::vector<std::uint8_t>> external_data(const std::string& folder,
+                                                      const std::string& location,
+                                                      std::uint64_t offset, std::int64_t length,
+                                                      std::uint64_t expected);
 
 /// QLinear* operators with constant scales, as DQ, the operator on floats, Q.
 void expand_qoperators(Model& model);
@@ -99,6 +103,7 @@ QuantInfo find_quantisation(Model& model, const OnnxOptions& options);
 std::optional<Quantisation> quantisation_of(const Model& model, const Node& node);
 
 /// The graph.
-base::Result<Graph> lower_model(Model& model, const OnnxOptions& options, std::vector<std::string>* notes);
+base::Result<Graph> lower_model(Model& model, const OnnxOptions& options,
+                                std::vector<std::string>* notes);
 
 }  // namespace deputy::delegate::onnx_import

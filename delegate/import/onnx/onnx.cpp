@@ -5,8 +5,8 @@
 
 namespace deputy::delegate {
 
-base::Result<Graph> import_onnx(std::span<const std::uint8_t> bytes, const std::string& name, const OnnxOptions& options,
-                                std::vector<std::string>* notes) {
+base::Result<Graph> import_onnx(std::span<const std::uint8_t> bytes, const std::string& name,
+                                const OnnxOptions& options, std::vector<std::string>* notes) {
   DEPUTY_CHECK(options.evaluate != nullptr, "the importer needs the kernels' shape rules");
   DEPUTY_ASSIGN(onnx_import::Model model, onnx_import::read_proto(bytes, name, options));
   DEPUTY_TRY(onnx_import::infer(model, options));

@@ -1,12 +1,14 @@
-// DepthToSpace has two orders of channels: CRD, column-row last (PyTorch's PixelShuffle), and DCR, depth last, which TFLite's
-// operator and the NPU have. Behind a convolution the channels can be had in any order.
+// DepthToSpace has two orders of channels: CRD, column-row last (PyTorch's PixelShuffle), and DCR,
+// depth last, which TFLite's operator and the NPU have. Behind a convolution the channels can be
+// had in any order.
 #include "delegate/import/onnx/lowering.h"
 
 namespace deputy::delegate::onnx_import {
 namespace {
 
-/// For each channel as DCR reads it, the channel of CRD that holds the same: channel c of offset k of `block`^2 offsets is
-/// k * depth + c there and c * block^2 + k here (the ONNX specification's two reshapes).
+/// For each channel as DCR reads it, the channel of CRD that holds the same: channel c of offset k
+/// of `block`^2 offsets is k * depth + c there and c * block^2 + k here (the ONNX specification's
+/// two reshapes).
 std::vector<std::size_t> order(std::size_t channels, std::size_t block) {
   const std::size_t offsets = block * block, depth = channels / offsets;
   std::vector<std::size_t> out(channels);
@@ -35,11 +37,14 @@ void reorder(Model& model, Node& shuffle) {
     if (conv.inputs[i] == kNoValue) continue;
     const Value& value = model.value(conv.inputs[i]);
     // What a DequantizeLinear makes stays as it is: its integers are wanted.
-    if (!value.constant || value.desc.dtype != DType::kFloat32 || value.producer != kNoValue) return;
+    if (!value.constant || value.desc.dtype != DType::kFloat32 || value.producer != kNoValue)
+      return;
   }
   const auto block = static_cast<std::size_t>(shuffle.node.integer("blocksize", 1));
   const Shape shape = model.value(conv.inputs[1]).desc.shape;
-  if (shape.empty() || shape[0] <= 0 || block == 0 || static_cast<std::size_t>(shape[0]) % (block * block) != 0) return;
+  if (shape.empty() || shape[0] <= 0 || block == 0 ||
+      static_cast<std::size_t>(shape[0]) % (block * block) != 0)
+    return;
   const auto rows = order(static_cast<std::size_t>(shape[0]), block);
   const std::string name = x.desc.name;
   for (std::size_t i = 1; i < conv.inputs.size(); ++i) {

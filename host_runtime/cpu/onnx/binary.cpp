@@ -14,7 +14,9 @@ base::Result<Shape> common_shape(const Call& c) {
   for (std::size_t i = 1; i < c.inputs(); ++i) {
     if (!c.has(i)) return c.fail("operand {} is missing", i);
     const auto both = broadcast(shape, c.shape(i));
-    if (!both) return c.fail("operands of shapes {} and {} do not go together", shape_text(shape), shape_text(c.shape(i)));
+    if (!both)
+      return c.fail("operands of shapes {} and {} do not go together", shape_text(shape),
+                    shape_text(c.shape(i)));
     shape = *both;
   }
   return shape;
@@ -22,7 +24,8 @@ base::Result<Shape> common_shape(const Call& c) {
 Status one_type(const Call& c, std::size_t from = 0) {
   for (std::size_t i = from + 1; i < c.inputs(); ++i)
     if (c.has(i) && c.dtype(i) != c.dtype(from))
-      return c.fail("operands of types {} and {}", dtype_name(c.dtype(from)), dtype_name(c.dtype(i)));
+      return c.fail("operands of types {} and {}", dtype_name(c.dtype(from)),
+                    dtype_name(c.dtype(i)));
   return {};
 }
 
@@ -39,7 +42,10 @@ Status combine(const Call& c, L types, F&& f) {
     const T *a = c.in<T>(0), *b = c.in<T>(1);
     Out* out = c.out<Out>();
     for_each<2>(shape, {broadcast_strides(c.shape(0), shape), broadcast_strides(c.shape(1), shape)},
-                [&](const auto& at) { *out++ = static_cast<Out>(f(static_cast<Wide<T>>(a[at[0]]), static_cast<Wide<T>>(b[at[1]]))); });
+                [&](const auto& at) {
+                  *out++ = static_cast<Out>(
+                      f(static_cast<Wide<T>>(a[at[0]]), static_cast<Wide<T>>(b[at[1]])));
+                });
     return {};
   });
 }
@@ -47,20 +53,27 @@ Status combine(const Call& c, L types, F&& f) {
 /// Integers wrap: the operation is done on the unsigned type.
 template <class T, class F>
 T wrapped(T a, T b, F&& f) {
-  if constexpr (std::is_floating_point_v<T>) return f(a, b);
+  if constexpr (std::is_floating_point_v<T>)
+    return f(a, b);
   else {
     using U = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
     return static_cast<T>(f(static_cast<U>(a), static_cast<U>(b)));
   }
 }
 Status add(const Call& c) {
-  return combine<void>(c, Numbers{}, [](auto a, auto b) { return wrapped(a, b, [](auto x, auto y) { return x + y; }); });
+  return combine<void>(c, Numbers{}, [](auto a, auto b) {
+    return wrapped(a, b, [](auto x, auto y) { return x + y; });
+  });
 }
 Status sub(const Call& c) {
-  return combine<void>(c, Numbers{}, [](auto a, auto b) { return wrapped(a, b, [](auto x, auto y) { return x - y; }); });
+  return combine<void>(c, Numbers{}, [](auto a, auto b) {
+    return wrapped(a, b, [](auto x, auto y) { return x - y; });
+  });
 }
 Status mul(const Call& c) {
-  return combine<void>(c, Numbers{}, [](auto a, auto b) { return wrapped(a, b, [](auto x, auto y) { return x * y; }); });
+  return combine<void>(c, Numbers{}, [](auto a, auto b) {
+    return wrapped(a, b, [](auto x, auto y) { return x * y; });
+  });
 }
 
 /// A zero divisor of integers is an operand out of range.
@@ -93,19 +106,25 @@ Status mod(const Call& c) {
   DEPUTY_TRY(check_divisor(c));
   return combine<void>(c, Numbers{}, [fmod](auto a, auto b) {
     using T = decltype(a);
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(std::fmod(a, b));
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(std::fmod(a, b));
     else if constexpr (std::is_signed_v<T>) {
       if (b == -1) return T{0};
       const T r = static_cast<T>(a % b);
-      return !fmod && r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;  // the sign of the divisor
-    } else return static_cast<T>(a % b);
+      return !fmod && r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b)
+                                                   : r;  // the sign of the divisor
+    } else
+      return static_cast<T>(a % b);
   });
 }
 
 template <class T>
 T integer_power(T base, std::int64_t exponent) {
   using U = std::make_unsigned_t<T>;
-  if (exponent < 0) return base == 1 ? T{1} : base == static_cast<T>(-1) ? static_cast<T>(exponent % 2 ? -1 : 1) : T{0};
+  if (exponent < 0)
+    return base == 1                    ? T{1}
+           : base == static_cast<T>(-1) ? static_cast<T>(exponent % 2 ? -1 : 1)
+                                        : T{0};
   std::uint64_t out = 1, factor = static_cast<U>(base);
   for (; exponent; exponent >>= 1, factor *= factor)
     if (exponent & 1) out *= factor;
@@ -123,40 +142,66 @@ Status pow(const Call& c) {
       const T* a = c.in<T>(0);
       const E* b = c.in<E>(1);
       T* out = c.out<T>();
-      for_each<2>(shape, {broadcast_strides(c.shape(0), shape), broadcast_strides(c.shape(1), shape)}, [&](const auto& at) {
-        const auto x = static_cast<Wide<T>>(a[at[0]]);
-        const auto y = static_cast<Wide<E>>(b[at[1]]);
-        if constexpr (kReal<T>) *out++ = static_cast<Wide<T>>(std::pow(x, static_cast<Wide<T>>(y)));
-        else if constexpr (kReal<E>) *out++ = static_cast<T>(std::pow(static_cast<double>(x), static_cast<double>(y)));
-        else *out++ = integer_power(x, static_cast<std::int64_t>(y));
-      });
+      for_each<2>(
+          shape, {broadcast_strides(c.shape(0), shape), broadcast_strides(c.shape(1), shape)},
+          [&](const auto& at) {
+            const auto x = static_cast<Wide<T>>(a[at[0]]);
+            const auto y = static_cast<Wide<E>>(b[at[1]]);
+            if constexpr (kReal<T>)
+              *out++ = static_cast<Wide<T>>(std::pow(x, static_cast<Wide<T>>(y)));
+            else if constexpr (kReal<E>)
+              *out++ = static_cast<T>(std::pow(static_cast<double>(x), static_cast<double>(y)));
+            else
+              *out++ = integer_power(x, static_cast<std::int64_t>(y));
+          });
       return {};
     });
   });
 }
 
 template <class F>
-Status compare(const Call& c, F&& f) { return combine<Bool>(c, Numbers{}, f); }
-Status greater(const Call& c) { return compare(c, [](auto a, auto b) { return a > b; }); }
-Status less(const Call& c) { return compare(c, [](auto a, auto b) { return a < b; }); }
-Status greater_equal(const Call& c) { return compare(c, [](auto a, auto b) { return a >= b; }); }
-Status less_equal(const Call& c) { return compare(c, [](auto a, auto b) { return a <= b; }); }
-Status equal(const Call& c) { return combine<Bool>(c, Everything{}, [](auto a, auto b) { return a == b; }); }
+Status compare(const Call& c, F&& f) {
+  return combine<Bool>(c, Numbers{}, f);
+}
+Status greater(const Call& c) {
+  return compare(c, [](auto a, auto b) { return a > b; });
+}
+Status less(const Call& c) {
+  return compare(c, [](auto a, auto b) { return a < b; });
+}
+Status greater_equal(const Call& c) {
+  return compare(c, [](auto a, auto b) { return a >= b; });
+}
+Status less_equal(const Call& c) {
+  return compare(c, [](auto a, auto b) { return a <= b; });
+}
+Status equal(const Call& c) {
+  return combine<Bool>(c, Everything{}, [](auto a, auto b) { return a == b; });
+}
 
 using Truth = Types<Bool>;
-Status logical_and(const Call& c) { return combine<Bool>(c, Truth{}, [](bool a, bool b) { return a && b; }); }
-Status logical_or(const Call& c) { return combine<Bool>(c, Truth{}, [](bool a, bool b) { return a || b; }); }
-Status logical_xor(const Call& c) { return combine<Bool>(c, Truth{}, [](bool a, bool b) { return a != b; }); }
+Status logical_and(const Call& c) {
+  return combine<Bool>(c, Truth{}, [](bool a, bool b) { return a && b; });
+}
+Status logical_or(const Call& c) {
+  return combine<Bool>(c, Truth{}, [](bool a, bool b) { return a || b; });
+}
+Status logical_xor(const Call& c) {
+  return combine<Bool>(c, Truth{}, [](bool a, bool b) { return a != b; });
+}
 
 Status bit_shift(const Call& c) {
   const std::string direction = c.node.text("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") return c.fail("direction '{}' is neither LEFT nor RIGHT", direction);
+  if (direction != "LEFT" && direction != "RIGHT")
+    return c.fail("direction '{}' is neither LEFT nor RIGHT", direction);
   const bool left = direction == "LEFT";
-  return combine<void>(c, Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>{}, [left](auto a, auto b) {
-    using T = decltype(a);
-    if (b >= sizeof(T) * 8) return T{0};
-    return static_cast<T>(left ? std::uint64_t{a} << b : std::uint64_t{a} >> b);
-  });
+  return combine<void>(
+      c, Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>{},
+      [left](auto a, auto b) {
+        using T = decltype(a);
+        if (b >= sizeof(T) * 8) return T{0};
+        return static_cast<T>(left ? std::uint64_t{a} << b : std::uint64_t{a} >> b);
+      });
 }
 
 /// max, min, sum, mean of any number of operands.
@@ -185,24 +230,36 @@ Status fold(const Call& c, L types, F&& f, G&& finish) {
 }
 constexpr auto kSame = [](auto x) { return x; };
 template <class T>
-bool is_nan(T x) { return x != x; }
+bool is_nan(T x) {
+  return x != x;
+}
 Status max(const Call& c) {
-  return fold(c, Numbers{}, [](auto a, auto b) { return is_nan(a) || a > b ? a : b; }, kSame);
+  return fold(
+      c, Numbers{}, [](auto a, auto b) { return is_nan(a) || a > b ? a : b; }, kSame);
 }
 Status min(const Call& c) {
-  return fold(c, Numbers{}, [](auto a, auto b) { return is_nan(a) || a < b ? a : b; }, kSame);
+  return fold(
+      c, Numbers{}, [](auto a, auto b) { return is_nan(a) || a < b ? a : b; }, kSame);
 }
-Status sum(const Call& c) { return fold(c, Floats{}, [](auto a, auto b) { return a + b; }, kSame); }
+Status sum(const Call& c) {
+  return fold(
+      c, Floats{}, [](auto a, auto b) { return a + b; }, kSame);
+}
 Status mean(const Call& c) {
   const auto n = static_cast<double>(c.inputs());
-  return fold(c, Floats{}, [](auto a, auto b) { return a + b; }, [n](auto x) { return x / static_cast<decltype(x)>(n); });
+  return fold(
+      c, Floats{}, [](auto a, auto b) { return a + b; },
+      [n](auto x) { return x / static_cast<decltype(x)>(n); });
 }
 
 /// The slope is repeated to x's shape, never the other way.
 Status prelu(const Call& c) {
   const auto both = broadcast(c.shape(0), c.shape(1));
-  if (!both || *both != c.shape(0)) return c.fail("a slope of shape {} for {}", shape_text(c.shape(1)), shape_text(c.shape(0)));
-  return combine<void>(c, Numbers{}, [](auto x, auto slope) { return static_cast<decltype(x)>(x < 0 ? x * slope : x); });
+  if (!both || *both != c.shape(0))
+    return c.fail("a slope of shape {} for {}", shape_text(c.shape(1)), shape_text(c.shape(0)));
+  return combine<void>(c, Numbers{}, [](auto x, auto slope) {
+    return static_cast<decltype(x)>(x < 0 ? x * slope : x);
+  });
 }
 
 Status where(const Call& c) {
@@ -214,19 +271,37 @@ Status where(const Call& c) {
   return with_width(c, c.dtype(1), [&](auto zero) -> Status {
     using T = decltype(zero);
     T* out = c.out<T>();
-    for_each<3>(shape, {broadcast_strides(c.shape(0), shape), broadcast_strides(c.shape(1), shape), broadcast_strides(c.shape(2), shape)},
-                [&](const auto& at) { *out++ = c.in<Bool>(0)[at[0]] ? c.in<T>(1)[at[1]] : c.in<T>(2)[at[2]]; });
+    for_each<3>(shape,
+                {broadcast_strides(c.shape(0), shape), broadcast_strides(c.shape(1), shape),
+                 broadcast_strides(c.shape(2), shape)},
+                [&](const auto& at) {
+                  *out++ = c.in<Bool>(0)[at[0]] ? c.in<T>(1)[at[1]] : c.in<T>(2)[at[2]];
+                });
     return {};
   });
 }
 
-constexpr Kernel kKernels[] = {
-    {"Add", 2, 2, 1, add}, {"And", 2, 2, 1, logical_and}, {"BitShift", 2, 2, 1, bit_shift}, {"Div", 2, 2, 1, div},
-    {"Equal", 2, 2, 1, equal}, {"Greater", 2, 2, 1, greater}, {"GreaterOrEqual", 2, 2, 1, greater_equal},
-    {"Less", 2, 2, 1, less}, {"LessOrEqual", 2, 2, 1, less_equal}, {"Max", 1, kMany, 1, max}, {"Mean", 1, kMany, 1, mean},
-    {"Min", 1, kMany, 1, min}, {"Mod", 2, 2, 1, mod}, {"Mul", 2, 2, 1, mul}, {"Or", 2, 2, 1, logical_or},
-    {"Pow", 2, 2, 1, pow}, {"PRelu", 2, 2, 1, prelu}, {"Sub", 2, 2, 1, sub}, {"Sum", 1, kMany, 1, sum},
-    {"Where", 3, 3, 1, where}, {"Xor", 2, 2, 1, logical_xor}};
+constexpr Kernel kKernels[] = {{"Add", 2, 2, 1, add},
+                               {"And", 2, 2, 1, logical_and},
+                               {"BitShift", 2, 2, 1, bit_shift},
+                               {"Div", 2, 2, 1, div},
+                               {"Equal", 2, 2, 1, equal},
+                               {"Greater", 2, 2, 1, greater},
+                               {"GreaterOrEqual", 2, 2, 1, greater_equal},
+                               {"Less", 2, 2, 1, less},
+                               {"LessOrEqual", 2, 2, 1, less_equal},
+                               {"Max", 1, kMany, 1, max},
+                               {"Mean", 1, kMany, 1, mean},
+                               {"Min", 1, kMany, 1, min},
+                               {"Mod", 2, 2, 1, mod},
+                               {"Mul", 2, 2, 1, mul},
+                               {"Or", 2, 2, 1, logical_or},
+                               {"Pow", 2, 2, 1, pow},
+                               {"PRelu", 2, 2, 1, prelu},
+                               {"Sub", 2, 2, 1, sub},
+                               {"Sum", 1, kMany, 1, sum},
+                               {"Where", 3, 3, 1, where},
+                               {"Xor", 2, 2, 1, logical_xor}};
 
 }  // namespace
 

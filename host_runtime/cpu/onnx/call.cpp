@@ -43,17 +43,22 @@ base::Status Call::declare(std::size_t i, DType dtype, Shape shape) const {
   for (const std::int32_t dim : shape) {
     if (dim < 0) return fail("the operands imply a result of shape {}", shape_text(shape));
     bytes *= dim == 0 ? 1 : dim;
-    if (bytes > std::int64_t{1} << 30) return fail("a result of shape {} is too large", shape_text(shape));
+    if (bytes > std::int64_t{1} << 30)
+      return fail("a result of shape {} is too large", shape_text(shape));
   }
-  if (slot.expected && slot.wanted && (slot.expected->dtype != dtype || slot.expected->shape != shape)) {
-    base::Error error = fail("result {} is {} {}, but the model says {} {}", i, dtype_name(dtype), shape_text(shape),
-                             dtype_name(slot.expected->dtype), shape_text(slot.expected->shape));
+  if (slot.expected && slot.wanted &&
+      (slot.expected->dtype != dtype || slot.expected->shape != shape)) {
+    base::Error error =
+        fail("result {} is {} {}, but the model says {} {}", i, dtype_name(dtype),
+             shape_text(shape), dtype_name(slot.expected->dtype), shape_text(slot.expected->shape));
     if (mode_ == Mode::kRun) error.kind = base::ErrorKind::kInput;
     return error;
   }
   slot.dtype = dtype, slot.shape = std::move(shape), slot.declared = true;
   if (mode_ == Mode::kInfer || (mode_ == Mode::kRun && slot.wanted)) return {};
-  slot.own.assign(std::max<std::size_t>(1, static_cast<std::size_t>(element_count(slot.shape)) * dtype_size(dtype)), 0);
+  slot.own.assign(std::max<std::size_t>(
+                      1, static_cast<std::size_t>(element_count(slot.shape)) * dtype_size(dtype)),
+                  0);
   slot.data = slot.own.data();
   return {};
 }
@@ -83,7 +88,8 @@ base::Result<double> Call::number(std::size_t i) const {
 
 base::Result<std::int64_t> Call::axis(std::int64_t axis, std::size_t rank) const {
   const auto r = static_cast<std::int64_t>(rank);
-  if (axis < -r || axis >= r) return fail("axis {} is outside a tensor of {} dimensions", axis, rank);
+  if (axis < -r || axis >= r)
+    return fail("axis {} is outside a tensor of {} dimensions", axis, rank);
   return axis < 0 ? axis + r : axis;
 }
 
@@ -97,7 +103,8 @@ base::Result<Ints> Call::axes(std::size_t i, const char* attribute, std::size_t 
   }
   Ints sorted = list;
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return fail("an axis is listed twice");
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    return fail("an axis is listed twice");
   return list;
 }
 
@@ -108,8 +115,12 @@ base::Error Call::error(std::string message) const {
 base::Error Call::unknown(std::size_t input) const {
   unknown_ = true;
   return {base::ErrorKind::kUnsupported, node.op,
-          fmt::format("the result's shape depends on the values of operand {}{}, which are not known when compiling", input,
-                      has(input) && !inputs_[input].desc->name.empty() ? " '" + inputs_[input].desc->name + "'" : ""),
+          fmt::format("the result's shape depends on the values of operand {}{}, which are not "
+                      "known when compiling",
+                      input,
+                      has(input) && !inputs_[input].desc->name.empty()
+                          ? " '" + inputs_[input].desc->name + "'"
+                          : ""),
           "bind the operand's value, or give the model a fixed output shape"};
 }
 
@@ -125,10 +136,11 @@ const Kernel* find_kernel(std::string_view op) {
 
 std::vector<const Kernel*> all_kernels() {
   std::vector<const Kernel*> out;
-  for (const auto family : {unary_kernels(), binary_kernels(), cast_kernels(), reduce_kernels(), shape_kernels(),
-                            slice_kernels(), gather_kernels(), select_kernels(), matrix_kernels(), einsum_kernels(),
-                            conv_kernels(), pool_kernels(), norm_kernels(), loss_kernels(), rnn_kernels(),
-                            quant_kernels(), resize_kernels(), signal_kernels()})
+  for (const auto family :
+       {unary_kernels(), binary_kernels(), cast_kernels(), reduce_kernels(), shape_kernels(),
+        slice_kernels(), gather_kernels(), select_kernels(), matrix_kernels(), einsum_kernels(),
+        conv_kernels(), pool_kernels(), norm_kernels(), loss_kernels(), rnn_kernels(),
+        quant_kernels(), resize_kernels(), signal_kernels()})
     for (const Kernel& kernel : family) out.push_back(&kernel);
   return out;
 }
@@ -149,7 +161,8 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape out(std::max(a.size(), b.size()), 1);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::size_t back = out.size() - i;
-    const std::int32_t x = back <= a.size() ? a[a.size() - back] : 1, y = back <= b.size() ? b[b.size() - back] : 1;
+    const std::int32_t x = back <= a.size() ? a[a.size() - back] : 1,
+                       y = back <= b.size() ? b[b.size() - back] : 1;
     if (x != y && x != 1 && y != 1) return std::nullopt;
     out[i] = x == 1 ? y : x;
   }
@@ -166,10 +179,12 @@ Ints broadcast_strides(const Shape& from, const Shape& to) {
 
 base::Result<Windows> windows(const Call& c, const Shape& image, const Ints& kernel, bool ceil) {
   const std::size_t n = kernel.size();
-  if (image.size() != n + 2) return c.fail("a window of {} dimensions on a tensor of shape {}", n, shape_text(image));
+  if (image.size() != n + 2)
+    return c.fail("a window of {} dimensions on a tensor of shape {}", n, shape_text(image));
   Windows w;
   w.kernel = kernel;
-  w.stride = c.node.integers("strides", Ints(n, 1)), w.dilation = c.node.integers("dilations", Ints(n, 1));
+  w.stride = c.node.integers("strides", Ints(n, 1)),
+  w.dilation = c.node.integers("dilations", Ints(n, 1));
   const Ints pads = c.node.integers("pads", Ints(2 * n, 0));
   if (w.stride.size() != n || w.dilation.size() != n || pads.size() != 2 * n)
     return c.fail("strides, dilations or pads do not fit a window of {} dimensions", n);
@@ -177,8 +192,10 @@ base::Result<Windows> windows(const Call& c, const Shape& image, const Ints& ker
   for (std::size_t d = 0; d < n; ++d) {
     constexpr std::int64_t kMost = 1 << 24;
     const std::int64_t k = kernel[d], s = w.stride[d], l = w.dilation[d], size = image[d + 2];
-    if (k < 1 || s < 1 || l < 1 || k > kMost || s > kMost || l > kMost || std::abs(pads[d]) > kMost || std::abs(pads[d + n]) > kMost)
-      return c.fail("a window of {} with stride {}, dilation {}, pads {} and {}", k, s, l, pads[d], pads[d + n]);
+    if (k < 1 || s < 1 || l < 1 || k > kMost || s > kMost || l > kMost ||
+        std::abs(pads[d]) > kMost || std::abs(pads[d + n]) > kMost)
+      return c.fail("a window of {} with stride {}, dilation {}, pads {} and {}", k, s, l, pads[d],
+                    pads[d + n]);
     const std::int64_t span = (k - 1) * l + 1;
     std::int64_t before = pads[d], after = pads[d + n], out = 0;
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
@@ -186,12 +203,17 @@ base::Result<Windows> windows(const Call& c, const Shape& image, const Ints& ker
       const std::int64_t all = std::max<std::int64_t>(0, (out - 1) * s + span - size);
       before = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
     } else {
-      if (automatic == "VALID") before = after = 0;
-      else if (automatic != "NOTSET") return c.fail("auto_pad {} is unknown", automatic);
+      if (automatic == "VALID")
+        before = after = 0;
+      else if (automatic != "NOTSET")
+        return c.fail("auto_pad {} is unknown", automatic);
       const std::int64_t room = size + before + after - span;
-      if (room < 0) return c.fail("a window that spans {} does not fit {} elements with pads {} and {}", span, size, before, after);
+      if (room < 0)
+        return c.fail("a window that spans {} does not fit {} elements with pads {} and {}", span,
+                      size, before, after);
       out = (ceil ? (room + s - 1) / s : room / s) + 1;
-      if (ceil && (out - 1) * s >= size + before) --out;  // it would start in the padding after the image
+      if (ceil && (out - 1) * s >= size + before)
+        --out;  // it would start in the padding after the image
     }
     w.in.push_back(size), w.out.push_back(out), w.begin.push_back(before);
   }
@@ -203,7 +225,8 @@ T quantise(float x, float scale, std::int32_t zero) {
   const float steps = std::nearbyint(x / scale);
   if (std::isnan(steps)) return static_cast<T>(zero);
   const double value = static_cast<double>(steps) + zero;
-  return static_cast<T>(std::clamp<double>(value, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()));
+  return static_cast<T>(
+      std::clamp<double>(value, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()));
 }
 template std::int8_t quantise<std::int8_t>(float, float, std::int32_t);
 template std::uint8_t quantise<std::uint8_t>(float, float, std::int32_t);

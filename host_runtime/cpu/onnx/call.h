@@ -1,10 +1,11 @@
-// What the kernels of ONNX operators are written with: one call's operands and results, and the element types.
-// Internal to host_runtime/cpu/onnx.
+// What the kernels of ONNX operators are written with: one call's operands and results, and the
+// element types. Internal to host_runtime/cpu/onnx.
 //
-// A kernel is one function that checks its operands, declares its results and computes them. It runs in three ways: to
-// find out the results' shapes (infer_only(): it returns after declaring, and operands may have no data), to compute
-// constants when a model is imported (the results are allocated), and in a session (the results must be as the compiler
-// was told). So a shape rule and the computation that relies on it cannot disagree.
+// A kernel is one function that checks its operands, declares its results and computes them. It
+// runs in three ways: to find out the results' shapes (infer_only(): it returns after declaring,
+// and operands may have no data), to compute constants when a model is imported (the results are
+// allocated), and in a session (the results must be as the compiler was told). So a shape rule and
+// the computation that relies on it cannot disagree.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,51 +31,74 @@ using Ints = std::vector<std::int64_t>;
 struct Half {
   std::uint16_t bits = 0;
   Half() = default;
-  Half(float value);  // NOLINT: implicit, rounds to nearest even
+  Half(float value);       // NOLINT: implicit, rounds to nearest even
   operator float() const;  // NOLINT: implicit, exact
 };
 /// A byte that is true when it is not 0, whatever else is in it.
 struct Bool {
   std::uint8_t value = 0;
   Bool() = default;
-  Bool(bool v) : value(v) {}                     // NOLINT: implicit
-  operator bool() const { return value != 0; }   // NOLINT: implicit
+  Bool(bool v) : value(v) {}                    // NOLINT: implicit
+  operator bool() const { return value != 0; }  // NOLINT: implicit
 };
 
-template <class T> inline constexpr DType kTypeOf = DType::kInt8;
-template <> inline constexpr DType kTypeOf<std::uint8_t> = DType::kUint8;
-template <> inline constexpr DType kTypeOf<std::int16_t> = DType::kInt16;
-template <> inline constexpr DType kTypeOf<std::uint16_t> = DType::kUint16;
-template <> inline constexpr DType kTypeOf<std::int32_t> = DType::kInt32;
-template <> inline constexpr DType kTypeOf<std::uint32_t> = DType::kUint32;
-template <> inline constexpr DType kTypeOf<std::int64_t> = DType::kInt64;
-template <> inline constexpr DType kTypeOf<std::uint64_t> = DType::kUint64;
-template <> inline constexpr DType kTypeOf<float> = DType::kFloat32;
-template <> inline constexpr DType kTypeOf<double> = DType::kFloat64;
-template <> inline constexpr DType kTypeOf<Half> = DType::kFloat16;
-template <> inline constexpr DType kTypeOf<Bool> = DType::kBool;
+template <class T>
+inline constexpr DType kTypeOf = DType::kInt8;
+template <>
+inline constexpr DType kTypeOf<std::uint8_t> = DType::kUint8;
+template <>
+inline constexpr DType kTypeOf<std::int16_t> = DType::kInt16;
+template <>
+inline constexpr DType kTypeOf<std::uint16_t> = DType::kUint16;
+template <>
+inline constexpr DType kTypeOf<std::int32_t> = DType::kInt32;
+template <>
+inline constexpr DType kTypeOf<std::uint32_t> = DType::kUint32;
+template <>
+inline constexpr DType kTypeOf<std::int64_t> = DType::kInt64;
+template <>
+inline constexpr DType kTypeOf<std::uint64_t> = DType::kUint64;
+template <>
+inline constexpr DType kTypeOf<float> = DType::kFloat32;
+template <>
+inline constexpr DType kTypeOf<double> = DType::kFloat64;
+template <>
+inline constexpr DType kTypeOf<Half> = DType::kFloat16;
+template <>
+inline constexpr DType kTypeOf<Bool> = DType::kBool;
 
-template <class... T> struct Types {};
+template <class... T>
+struct Types {};
 using Floats = Types<float, double, Half>;
-using Integers = Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
-                       std::int64_t, std::uint64_t>;
-using Numbers = Types<float, double, Half, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-                      std::uint32_t, std::int64_t, std::uint64_t>;
-using Everything = Types<float, double, Half, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-                         std::uint32_t, std::int64_t, std::uint64_t, Bool>;
+using Integers = Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                       std::uint32_t, std::int64_t, std::uint64_t>;
+using Numbers = Types<float, double, Half, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
+                      std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+using Everything =
+    Types<float, double, Half, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+          std::uint32_t, std::int64_t, std::uint64_t, Bool>;
 
-template <class T> inline constexpr bool kReal = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half>;
+template <class T>
+inline constexpr bool kReal =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half>;
 /// What arithmetic on T is done in.
-template <class T> struct WideOf { using type = T; };
-template <> struct WideOf<Half> { using type = float; };
-template <class T> using Wide = typename WideOf<T>::type;
+template <class T>
+struct WideOf {
+  using type = T;
+};
+template <>
+struct WideOf<Half> {
+  using type = float;
+};
+template <class T>
+using Wide = typename WideOf<T>::type;
 
 /// A result of a call.
 struct Slot {
-  bool wanted = true;                           ///< optional results may not be
-  const arch::TensorDesc* expected = nullptr;   ///< in a session and where the model says it
-  std::uint8_t* data = nullptr;                 ///< in a session; else it becomes `own`'s
-  DType dtype = DType::kFloat32;                ///< from here on what the kernel declared
+  bool wanted = true;                          ///< optional results may not be
+  const arch::TensorDesc* expected = nullptr;  ///< in a session and where the model says it
+  std::uint8_t* data = nullptr;                ///< in a session; else it becomes `own`'s
+  DType dtype = DType::kFloat32;               ///< from here on what the kernel declared
   Shape shape;
   bool declared = false;
   std::vector<std::uint8_t> own;
@@ -84,7 +108,8 @@ enum class Mode : std::uint8_t { kInfer, kFold, kRun };
 
 class Call {
  public:
-  Call(const arch::OnnxNode& node, std::span<const arch::TensorView> inputs, std::vector<Slot>& slots, Mode mode)
+  Call(const arch::OnnxNode& node, std::span<const arch::TensorView> inputs,
+       std::vector<Slot>& slots, Mode mode)
       : node(node), inputs_(inputs), slots_(slots), mode_(mode) {}
 
   const arch::OnnxNode& node;
@@ -99,25 +124,32 @@ class Call {
   std::int64_t count(std::size_t i = 0) const { return inputs_[i].desc->elements(); }
   bool known(std::size_t i) const { return has(i) && (inputs_[i].data || count(i) == 0); }
   template <class T>
-  const T* in(std::size_t i = 0) const { return reinterpret_cast<const T*>(inputs_[i].data); }
+  const T* in(std::size_t i = 0) const {
+    return reinterpret_cast<const T*>(inputs_[i].data);
+  }
 
   /// The result's type and shape, before any out(). In a session they must be the compiler's.
   base::Status declare(std::size_t i, DType dtype, Shape shape) const;
   bool infer_only() const { return mode_ == Mode::kInfer; }
   /// Valid after declare(), also for a result that nobody wants. Zeros, unless in a session.
   template <class T>
-  T* out(std::size_t i = 0) const { return reinterpret_cast<T*>(slots_[i].data); }
+  T* out(std::size_t i = 0) const {
+    return reinterpret_cast<T*>(slots_[i].data);
+  }
   const Shape& out_shape(std::size_t i = 0) const { return slots_[i].shape; }
   std::int64_t out_count(std::size_t i = 0) const { return element_count(slots_[i].shape); }
   void clear(std::size_t i = 0) const {
-    if (out_count(i)) std::memset(slots_[i].data, 0, static_cast<std::size_t>(out_count(i)) * dtype_size(slots_[i].dtype));
+    if (out_count(i))
+      std::memset(slots_[i].data, 0,
+                  static_cast<std::size_t>(out_count(i)) * dtype_size(slots_[i].dtype));
   }
 
   /// An integer operand's values. kUnsupported when they are not known yet.
   base::Result<Ints> values(std::size_t i) const;
   /// A number of any type in a one-element operand.
   base::Result<double> number(std::size_t i) const;
-  /// Axes in operand `i` (newer operator sets) or in an attribute (older ones), counted from the front, each once.
+  /// Axes in operand `i` (newer operator sets) or in an attribute (older ones), counted from the
+  /// front, each once.
   base::Result<Ints> axes(std::size_t i, const char* attribute, std::size_t rank) const;
   base::Result<std::int64_t> axis(std::int64_t axis, std::size_t rank) const;
   /// Whether operand i exists or an attribute stands for it.
@@ -151,15 +183,21 @@ base::Status with_type(const Call& c, DType type, Types<T...>, F&& f) {
 template <class F>
 base::Status with_width(const Call& c, DType type, F&& f) {
   switch (dtype_size(type)) {
-    case 1: return f(std::uint8_t{});
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    case 8: return f(std::uint64_t{});
-    default: return c.fail("elements of type {} are not supported", dtype_name(type));
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      return c.fail("elements of type {} are not supported", dtype_name(type));
   }
 }
 
-/// An operator's row. Rows of one operator for different operator sets do not exist: kernels ask node.opset.
+/// An operator's row. Rows of one operator for different operator sets do not exist: kernels ask
+/// node.opset.
 struct Kernel {
   const char* op;
   std::size_t min_inputs, max_inputs;  ///< kMany: any number
@@ -229,7 +267,8 @@ void for_each(const Shape& shape, const std::array<Ints, N>& step, F&& f) {
 struct Windows {
   Ints in, out, kernel, stride, dilation, begin;  ///< by spatial dimension; begin: pads before
 };
-/// From auto_pad, pads, strides, dilations and the kernel's shape. ceil: the last window may start inside and end outside.
+/// From auto_pad, pads, strides, dilations and the kernel's shape. ceil: the last window may start
+/// inside and end outside.
 base::Result<Windows> windows(const Call& c, const Shape& image, const Ints& kernel, bool ceil);
 
 /// round-half-even of x / scale + zero, clamped to T: QuantizeLinear's rule.

@@ -14,14 +14,16 @@ using onnx::Kernel;
 using onnx::Mode;
 using onnx::Slot;
 
-base::Status call(const arch::OnnxNode& node, std::span<const arch::TensorView> inputs, std::vector<Slot>& slots, Mode mode,
-                  bool* unknown = nullptr) {
+base::Status call(const arch::OnnxNode& node, std::span<const arch::TensorView> inputs,
+                  std::vector<Slot>& slots, Mode mode, bool* unknown = nullptr) {
   const Call c(node, inputs, slots, mode);
   const Kernel* kernel = onnx::find_kernel(node.op);
   if (!kernel) return c.fail("the operator has no kernel");
   if (inputs.size() < kernel->min_inputs || inputs.size() > kernel->max_inputs)
-    return c.fail("has {} operands, expected {} to {}", inputs.size(), kernel->min_inputs, kernel->max_inputs);
-  if (slots.size() > kernel->max_outputs || slots.empty()) return c.fail("has {} results, at most {} are defined", slots.size(), kernel->max_outputs);
+    return c.fail("has {} operands, expected {} to {}", inputs.size(), kernel->min_inputs,
+                  kernel->max_inputs);
+  if (slots.size() > kernel->max_outputs || slots.empty())
+    return c.fail("has {} results, at most {} are defined", slots.size(), kernel->max_outputs);
   for (std::size_t i = 0; i < kernel->min_inputs; ++i)
     if (!c.has(i)) return c.fail("operand {} is missing", i);
   const std::size_t listed = slots.size();
@@ -69,12 +71,16 @@ constexpr HostOp kOps[] = {{arch::OpKind::ONNX, check, run}};
 
 std::span<const HostOp> onnx_ops() { return kOps; }
 
-base::Result<std::vector<arch::OnnxResult>> evaluate_onnx(const arch::OnnxNode& node, std::span<const arch::TensorView> inputs,
-                                                          std::span<const arch::OnnxOutput> outputs, bool shapes_only) {
+base::Result<std::vector<arch::OnnxResult>> evaluate_onnx(const arch::OnnxNode& node,
+                                                          std::span<const arch::TensorView> inputs,
+                                                          std::span<const arch::OnnxOutput> outputs,
+                                                          bool shapes_only) {
   std::vector<Slot> slots(outputs.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) slots[i].wanted = outputs[i].wanted, slots[i].expected = outputs[i].expected;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    slots[i].wanted = outputs[i].wanted, slots[i].expected = outputs[i].expected;
   bool unknown = false;
-  const base::Status status = call(node, inputs, slots, shapes_only ? Mode::kInfer : Mode::kFold, &unknown);
+  const base::Status status =
+      call(node, inputs, slots, shapes_only ? Mode::kInfer : Mode::kFold, &unknown);
   std::vector<arch::OnnxResult> results(outputs.size());
   if (!status.ok()) {
     if (!unknown) return status.error();
@@ -89,7 +95,8 @@ base::Result<std::vector<arch::OnnxResult>> evaluate_onnx(const arch::OnnxNode& 
     results[i].dtype = slots[i].dtype, results[i].shape = std::move(slots[i].shape);
     if (shapes_only || !slots[i].wanted) continue;
     results[i].data = std::move(slots[i].own);
-    results[i].data.resize(static_cast<std::size_t>(element_count(results[i].shape)) * dtype_size(results[i].dtype));
+    results[i].data.resize(static_cast<std::size_t>(element_count(results[i].shape)) *
+                           dtype_size(results[i].dtype));
   }
   return results;
 }
@@ -97,7 +104,8 @@ base::Result<std::vector<arch::OnnxResult>> evaluate_onnx(const arch::OnnxNode& 
 std::vector<OnnxOperator> onnx_operators() {
   std::vector<OnnxOperator> out;
   for (const Kernel* kernel : onnx::all_kernels()) out.push_back({kernel->op, kernel->limits});
-  std::sort(out.begin(), out.end(), [](const OnnxOperator& a, const OnnxOperator& b) { return a.name < b.name; });
+  std::sort(out.begin(), out.end(),
+            [](const OnnxOperator& a, const OnnxOperator& b) { return a.name < b.name; });
   return out;
 }
 

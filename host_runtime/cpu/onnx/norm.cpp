@@ -10,15 +10,20 @@ namespace {
 using base::Status;
 
 template <class T>
-double at(const T* x, std::int64_t i) { return static_cast<double>(static_cast<Wide<T>>(x[i])); }
+double at(const T* x, std::int64_t i) {
+  return static_cast<double>(static_cast<Wide<T>>(x[i]));
+}
 template <class T>
-void set(T* y, std::int64_t i, double v) { y[i] = static_cast<Wide<T>>(v); }
+void set(T* y, std::int64_t i, double v) {
+  y[i] = static_cast<Wide<T>>(v);
+}
 
 /// Operands [first, first + count) are vectors of one entry per channel, of the data's type.
 Status need_channels(const Call& c, std::size_t first, std::size_t count) {
   if (c.rank() < 2) return c.fail("data of shape {}", shape_text(c.shape()));
   for (std::size_t i = first; i < first + count; ++i)
-    if (!c.has(i) || c.count(i) != c.shape()[1]) return c.fail("operand {} has not one entry per channel of {}", i, shape_text(c.shape()));
+    if (!c.has(i) || c.count(i) != c.shape()[1])
+      return c.fail("operand {} has not one entry per channel of {}", i, shape_text(c.shape()));
   return {};
 }
 
@@ -41,7 +46,9 @@ Status batch_norm(const Call& c) {
     const std::int64_t n = channels ? c.count() / channels : 0;
     for (std::int64_t k = 0; k < channels; ++k) {
       double mean = at(c.in<T>(3), k), variance = at(c.in<T>(4), k);
-      const auto place = [&](std::int64_t i) { return (i / inner * channels + k) * inner + i % inner; };
+      const auto place = [&](std::int64_t i) {
+        return (i / inner * channels + k) * inner + i % inner;
+      };
       if (training) {
         double sum = 0, squares = 0;
         for (std::int64_t i = 0; i < n; ++i) sum += at(c.in<T>(), place(i));
@@ -53,7 +60,8 @@ Status batch_norm(const Call& c) {
         mean = own, variance = spread;
       }
       const double scale = at(c.in<T>(1), k) / std::sqrt(variance + epsilon);
-      for (std::int64_t i = 0; i < n; ++i) set(c.out<T>(), place(i), (at(c.in<T>(), place(i)) - mean) * scale + at(c.in<T>(2), k));
+      for (std::int64_t i = 0; i < n; ++i)
+        set(c.out<T>(), place(i), (at(c.in<T>(), place(i)) - mean) * scale + at(c.in<T>(2), k));
     }
     return {};
   });
@@ -71,7 +79,8 @@ std::pair<double, double> moments(const T* x, std::int64_t n, double epsilon) {
 
 Status instance_norm(const Call& c) {
   DEPUTY_TRY(need_channels(c, 1, 2));
-  if (c.dtype(1) != c.dtype() || c.dtype(2) != c.dtype()) return c.fail("scale or bias of another type");
+  if (c.dtype(1) != c.dtype() || c.dtype(2) != c.dtype())
+    return c.fail("scale or bias of another type");
   DEPUTY_TRY(c.declare(0, c.dtype(), c.shape()));
   const double epsilon = c.node.real("epsilon", 1e-5f);
   return with_type(c, c.dtype(), Floats{}, [&](auto zero) -> Status {
@@ -82,7 +91,9 @@ Status instance_norm(const Call& c) {
       const T* x = c.in<T>() + k * inner;
       const auto [mean, scale] = moments(x, inner, epsilon);
       for (std::int64_t i = 0; i < inner; ++i)
-        set(c.out<T>() + k * inner, i, (at(x, i) - mean) * scale * at(c.in<T>(1), k % c.shape()[1]) + at(c.in<T>(2), k % c.shape()[1]));
+        set(c.out<T>() + k * inner, i,
+            (at(x, i) - mean) * scale * at(c.in<T>(1), k % c.shape()[1]) +
+                at(c.in<T>(2), k % c.shape()[1]));
     }
     return {};
   });
@@ -95,7 +106,9 @@ Status layer_norm(const Call& c) {
   for (const std::size_t i : {1, 2}) {
     if (!c.has(i)) continue;
     const auto both = broadcast(c.shape(i), row);
-    if (!both || *both != row || c.dtype(i) != c.dtype()) return c.fail("operand {} of {} {} for rows of {}", i, dtype_name(c.dtype(i)), shape_text(c.shape(i)), shape_text(row));
+    if (!both || *both != row || c.dtype(i) != c.dtype())
+      return c.fail("operand {} of {} {} for rows of {}", i, dtype_name(c.dtype(i)),
+                    shape_text(c.shape(i)), shape_text(row));
   }
   DEPUTY_TRY(c.declare(0, c.dtype(), c.shape()));
   Shape stats = c.shape();
@@ -112,9 +125,14 @@ Status layer_norm(const Call& c) {
       const T* x = c.in<T>() + k * n;
       T* y = c.out<T>() + k * n;
       const auto [mean, scale] = moments(x, n, epsilon);
-      if (kept == DType::kFloat64) c.out<double>(1)[k] = mean, c.out<double>(2)[k] = scale;
-      else c.out<float>(1)[k] = static_cast<float>(mean), c.out<float>(2)[k] = static_cast<float>(scale);
-      const auto steps = [&](std::size_t i) { return c.has(i) ? broadcast_strides(c.shape(i), row) : Ints(row.size(), 0); };
+      if (kept == DType::kFloat64)
+        c.out<double>(1)[k] = mean, c.out<double>(2)[k] = scale;
+      else
+        c.out<float>(1)[k] = static_cast<float>(mean),
+        c.out<float>(2)[k] = static_cast<float>(scale);
+      const auto steps = [&](std::size_t i) {
+        return c.has(i) ? broadcast_strides(c.shape(i), row) : Ints(row.size(), 0);
+      };
       std::int64_t i = 0;
       for_each<2>(row, {steps(1), steps(2)}, [&, mean = mean, scale = scale](const auto& p) {
         double v = (at(x, i) - mean) * scale;
@@ -131,17 +149,21 @@ Status lrn(const Call& c) {
   const std::int64_t size = c.node.integer("size", 0);
   if (c.rank() < 2 || size < 1) return c.fail("size {} on shape {}", size, shape_text(c.shape()));
   DEPUTY_TRY(c.declare(0, c.dtype(), c.shape()));
-  const double alpha = c.node.real("alpha", 1e-4f), beta = c.node.real("beta", 0.75f), bias = c.node.real("bias", 1);
+  const double alpha = c.node.real("alpha", 1e-4f), beta = c.node.real("beta", 0.75f),
+               bias = c.node.real("bias", 1);
   return with_type(c, c.dtype(), Floats{}, [&](auto zero) -> Status {
     using T = decltype(zero);
     if (c.infer_only()) return {};
     const std::int64_t channels = c.shape()[1], inner = product(c.shape(), 2, c.rank());
     for (std::int64_t i = 0; i < c.count(); ++i) {
       const std::int64_t k = i / inner % channels;
-      const std::int64_t lo = std::max<std::int64_t>(0, k - (size - 1) / 2), hi = std::min(channels - 1, k + size / 2);
+      const std::int64_t lo = std::max<std::int64_t>(0, k - (size - 1) / 2),
+                         hi = std::min(channels - 1, k + size / 2);
       double squares = 0;
-      for (std::int64_t j = lo; j <= hi; ++j) squares += std::pow(at(c.in<T>(), i + (j - k) * inner), 2);
-      set(c.out<T>(), i, at(c.in<T>(), i) / std::pow(bias + alpha / static_cast<double>(size) * squares, beta));
+      for (std::int64_t j = lo; j <= hi; ++j)
+        squares += std::pow(at(c.in<T>(), i + (j - k) * inner), 2);
+      set(c.out<T>(), i,
+          at(c.in<T>(), i) / std::pow(bias + alpha / static_cast<double>(size) * squares, beta));
     }
     return {};
   });
@@ -172,8 +194,12 @@ Status mean_variance(const Call& c) {
       for_each<1>(c.shape(), to, [&](const auto& p) { f(i++, static_cast<std::size_t>(p[0])); });
     };
     each([&](std::int64_t i, std::size_t g) { sum[g] += at(c.in<T>(), i); });
-    each([&](std::int64_t i, std::size_t g) { squares[g] += std::pow(at(c.in<T>(), i) - sum[g] / n, 2); });
-    each([&](std::int64_t i, std::size_t g) { set(c.out<T>(), i, (at(c.in<T>(), i) - sum[g] / n) / (std::sqrt(squares[g] / n) + 1e-9)); });
+    each([&](std::int64_t i, std::size_t g) {
+      squares[g] += std::pow(at(c.in<T>(), i) - sum[g] / n, 2);
+    });
+    each([&](std::int64_t i, std::size_t g) {
+      set(c.out<T>(), i, (at(c.in<T>(), i) - sum[g] / n) / (std::sqrt(squares[g] / n) + 1e-9));
+    });
     return {};
   });
 }
@@ -186,7 +212,8 @@ Status rows(const Call& c) {
   const bool flat = c.node.opset < 13 && what != Row::kLp;
   DEPUTY_ASSIGN(const std::int64_t axis, c.axis(c.node.integer("axis", flat ? 1 : -1), c.rank()));
   const auto a = static_cast<std::size_t>(axis);
-  const std::int64_t n = flat ? product(c.shape(), a, c.rank()) : c.shape()[a], step = flat ? 1 : product(c.shape(), a + 1, c.rank());
+  const std::int64_t n = flat ? product(c.shape(), a, c.rank()) : c.shape()[a],
+                     step = flat ? 1 : product(c.shape(), a + 1, c.rank());
   DEPUTY_TRY(c.declare(0, c.dtype(), c.shape()));
   const std::int64_t p = c.node.integer("p", 2);
   if (what == Row::kLp && p != 1 && p != 2) return c.fail("p {}", p);
@@ -219,11 +246,15 @@ Status rows(const Call& c) {
   });
 }
 
-constexpr Kernel kKernels[] = {
-    {"BatchNormalization", 5, 5, 5, batch_norm}, {"Hardmax", 1, 1, 1, rows<Row::kHardmax>},
-    {"InstanceNormalization", 3, 3, 1, instance_norm}, {"LayerNormalization", 2, 3, 3, layer_norm}, {"LRN", 1, 1, 1, lrn},
-    {"LogSoftmax", 1, 1, 1, rows<Row::kLogSoftmax>}, {"LpNormalization", 1, 1, 1, rows<Row::kLp>},
-    {"MeanVarianceNormalization", 1, 1, 1, mean_variance}, {"Softmax", 1, 1, 1, rows<Row::kSoftmax>}};
+constexpr Kernel kKernels[] = {{"BatchNormalization", 5, 5, 5, batch_norm},
+                               {"Hardmax", 1, 1, 1, rows<Row::kHardmax>},
+                               {"InstanceNormalization", 3, 3, 1, instance_norm},
+                               {"LayerNormalization", 2, 3, 3, layer_norm},
+                               {"LRN", 1, 1, 1, lrn},
+                               {"LogSoftmax", 1, 1, 1, rows<Row::kLogSoftmax>},
+                               {"LpNormalization", 1, 1, 1, rows<Row::kLp>},
+                               {"MeanVarianceNormalization", 1, 1, 1, mean_variance},
+                               {"Softmax", 1, 1, 1, rows<Row::kSoftmax>}};
 
 }  // namespace
 

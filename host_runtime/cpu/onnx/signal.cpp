@@ -35,8 +35,10 @@ Status blackman(const Call& c) { return window(c, 0.42, 0.5, 0.08); }
 
 /// Complex numbers are a last dimension of 2, real ones of 1.
 Status dft(const Call& c) {
-  const bool inverse = c.node.integer("inverse", 0) != 0, onesided = c.node.integer("onesided", 0) != 0;
-  if (c.rank() < 2 || (c.shape().back() != 1 && c.shape().back() != 2)) return c.fail("a signal of shape {}", shape_text(c.shape()));
+  const bool inverse = c.node.integer("inverse", 0) != 0,
+             onesided = c.node.integer("onesided", 0) != 0;
+  if (c.rank() < 2 || (c.shape().back() != 1 && c.shape().back() != 2))
+    return c.fail("a signal of shape {}", shape_text(c.shape()));
   DEPUTY_ASSIGN(const std::int64_t axis, c.axis(c.node.integer("axis", 1), c.rank() - 1));
   const auto a = static_cast<std::size_t>(axis);
   std::int64_t n = c.shape()[a];
@@ -55,16 +57,20 @@ Status dft(const Call& c) {
   return with_type(c, c.dtype(), Floats{}, [&](auto zero) -> Status {
     using T = decltype(zero);
     if (c.infer_only()) return {};
-    const std::int64_t inner = product(c.shape(), a + 1, c.rank() - 1), parts = complex ? 2 : 1, given = c.shape()[a];
+    const std::int64_t inner = product(c.shape(), a + 1, c.rank() - 1), parts = complex ? 2 : 1,
+                       given = c.shape()[a];
     for (std::int64_t outer = 0; outer < product(c.shape(), 0, a); ++outer)
       for (std::int64_t k = 0; k < results; ++k)
         for (std::int64_t i = 0; i < inner; ++i) {
           double re = 0, im = 0;
           for (std::int64_t t = 0; t < std::min(n, given); ++t) {
             const T* x = c.in<T>() + ((outer * given + t) * inner + i) * parts;
-            const double angle = (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(k * t % n) / static_cast<double>(n);
-            const double xr = static_cast<double>(static_cast<Wide<T>>(x[0])), xi = complex ? static_cast<double>(static_cast<Wide<T>>(x[1])) : 0;
-            re += xr * std::cos(angle) - xi * std::sin(angle), im += xr * std::sin(angle) + xi * std::cos(angle);
+            const double angle = (inverse ? 2 : -2) * std::numbers::pi *
+                                 static_cast<double>(k * t % n) / static_cast<double>(n);
+            const double xr = static_cast<double>(static_cast<Wide<T>>(x[0])),
+                         xi = complex ? static_cast<double>(static_cast<Wide<T>>(x[1])) : 0;
+            re += xr * std::cos(angle) - xi * std::sin(angle),
+                im += xr * std::sin(angle) + xi * std::cos(angle);
           }
           const double scale = inverse ? 1 / static_cast<double>(n) : 1;
           T* y = c.out<T>() + ((outer * results + k) * inner + i) * 2;
@@ -74,8 +80,10 @@ Status dft(const Call& c) {
   });
 }
 
-constexpr Kernel kKernels[] = {{"BlackmanWindow", 1, 1, 1, blackman, "the size is constant"}, {"DFT", 1, 2, 1, dft},
-                               {"HammingWindow", 1, 1, 1, hamming, "the size is constant"}, {"HannWindow", 1, 1, 1, hann, "the size is constant"}};
+constexpr Kernel kKernels[] = {{"BlackmanWindow", 1, 1, 1, blackman, "the size is constant"},
+                               {"DFT", 1, 2, 1, dft},
+                               {"HammingWindow", 1, 1, 1, hamming, "the size is constant"},
+                               {"HannWindow", 1, 1, 1, hann, "the size is constant"}};
 
 }  // namespace
 

@@ -32,7 +32,8 @@ class Chooser {
     o.memory.sram_latency_cycles = o.memory.dram_latency_cycles = one_of({0.0, 32.0, 500.0});
     s.order = static_cast<int>(below(5));
     o.fallback = below(3) == 0;
-    o.io = one_of({delegate::IoPlacement::kArena, delegate::IoPlacement::kSram, delegate::IoPlacement::kDram});
+    o.io = one_of({delegate::IoPlacement::kArena, delegate::IoPlacement::kSram,
+                   delegate::IoPlacement::kDram});
     return s;
   }
 
@@ -59,9 +60,11 @@ std::string Setting::text() const {
       o.npu.mac.ic_lanes, o.npu.mac.pixels, o.npu.mac.accumulators, o.sram_bytes,
       o.memory.dram_bytes_per_cycle, o.memory.dram_latency_cycles,
       o.effort == delegate::Effort::kFast ? "fast" : "full",
-      o.io == delegate::IoPlacement::kArena ? "arena" : o.io == delegate::IoPlacement::kSram ? "sram" : "dram",
-      o.fallback ? " fallbacks," : "", o.keep_all_tensors ? " all tensors," : "", off.empty() ? " every switch on," : off + ",",
-      order);
+      o.io == delegate::IoPlacement::kArena  ? "arena"
+      : o.io == delegate::IoPlacement::kSram ? "sram"
+                                             : "dram",
+      o.fallback ? " fallbacks," : "", o.keep_all_tensors ? " all tensors," : "",
+      off.empty() ? " every switch on," : off + ",", order);
 }
 
 std::vector<Setting> settings(std::uint64_t seed, int singles, int random) {
