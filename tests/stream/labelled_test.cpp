@@ -215,6 +215,16 @@ TEST_CASE("the trained networks say what TFLite says, about the windows that the
   }
 }
 
+TEST_CASE("networks that would read the windows as something else are refused") {
+  const auto refused = [](const char* scenario, const char* model) {
+    const auto out = run_stream(options({"source.seconds=10", model}, {}, scenario));
+    return out.ok() ? std::string("taken") : out.error().text();
+  };
+  CHECK(refused("ppg_heart_rate", "model=builtin:temponet").find("quantised") != std::string::npos);
+  CHECK(refused("eeg_implant", "model=builtin:eegnet").find("quantised") != std::string::npos);
+  CHECK(refused("eeg_implant", "model=../../workloads/streams/heart_rate.tflite") != "taken");
+}
+
 TEST_CASE("after a gap an alarm begins afresh") {
   auto o = options({"source.seconds=60", "source.seed=17"}, {}, "eeg_implant");
   const StreamRun whole = run(o);

@@ -24,6 +24,9 @@ struct Geometry {
   FrameShape shape() const { return {2 * values(), step, rate}; }
 };
 
+// workloads/streams/train.py: UNIT. Another scale would read the same bytes as another signal.
+constexpr float kInputScale = 1.0f / 32;
+
 class WindowChain : public FrameChain {
  public:
   explicit WindowChain(const Geometry& geometry) : g_(geometry) {}
@@ -41,6 +44,14 @@ class WindowChain : public FrameChain {
     return desc;
   }
   base::Status set_up() override {
+    const arch::Executable& e = p_.session->executable();
+    const Quantisation& in = e.tensors[e.inputs[0]].desc.quant;
+    if (in.scale != std::vector{kInputScale} || in.zero_point != std::vector<std::int32_t>{0})
+      return base::Error{base::ErrorKind::kConfig, p_.scenario->model,
+                         fmt::format("chain '{}' hands over int8 in steps of {} and zero point 0, "
+                                     "and its input is quantised otherwise",
+                                     p_.scenario->chain, kInputScale),
+                         "calibrate it as workloads/streams/train.py does"};
     for (Buffer& window : window_) DEPUTY_TRY(make(window, g_.window_bytes()));
     DEPUTY_ASSIGN(entry_, p_.firmware->entry("quantise"));
     return {};
@@ -187,8 +198,8 @@ const ChainInfo& ppg_chain() {
   static const ChainInfo info = {
       .name = "ppg",
       .doc =
-          "green and infrared light, motion along and across the arm, int16 at 32 Hz; heart rate "
-          "each second from 8 s",
+          "green and infrared light, motion along and across the arm, int16 at 32 Hz; heart "
+          "rate each second from 8 s",
       .shape = kPpg.shape(),
       .classes = {"still", "moving"},
       .kernels = {{"quantise", "quantise", {{"SHIFT", 8}}}},

@@ -32,8 +32,8 @@ TRAIN, VALID, HELD = range(1001, 1241), range(501, 521), range(101, 141)
 
 
 class Stream:
-    def __init__(self, scenario, planes, channels, step, window, every):
-        self.scenario, self.every = scenario, every
+    def __init__(self, scenario, planes, channels, step, window):
+        self.scenario = scenario
         self.planes, self.channels, self.step, self.window = planes, channels, step, window
 
     def record(self, deputy, work, seed, seconds):
@@ -54,8 +54,8 @@ class Stream:
         return np.stack([x[:, e - self.window:e] for e in ends]), ends - 1
 
 
-PPG = Stream("ppg_heart_rate", 1, 4, 32, 256, 128)
-EEG = Stream("eeg_implant", 22, 1, 64, 512, 128)
+PPG = Stream("ppg_heart_rate", 1, 4, 32, 256)
+EEG = Stream("eeg_implant", 22, 1, 64, 512)
 
 
 def heart_rates(deputy, work, seeds, every):
@@ -68,8 +68,9 @@ def heart_rates(deputy, work, seeds, every):
     return np.concatenate(xs), np.concatenate(ys).astype(np.float32)[:, None]
 
 
-def seizures(deputy, work, seeds, every):
-    """Windows that are a second or more in a seizure are seizure; those less are left out."""
+def seizures(deputy, work, seeds, every, thin=1):
+    """Windows that are a second or more in a seizure are seizure; those less are left out, and of
+    those without only each `thin`th is taken."""
     xs, ys = [], []
     for seed in seeds:
         x, labels = EEG.record(deputy, work, seed, 1200)
@@ -80,9 +81,7 @@ def seizures(deputy, work, seeds, every):
             inside[begin:end] = 1
         total = np.concatenate([[0], np.cumsum(inside)])
         share = total[last + 1] - total[last + 1 - EEG.window]
-        keep = (share == 0) & (np.arange(len(last)) % 3 == 0) | (share >= 256)
-        if every > 128:
-            keep = (share == 0) | (share >= 256)
+        keep = (share == 0) & (np.arange(len(last)) % thin == 0) | (share >= 256)
         xs.append(x[keep]), ys.append(share[keep] >= 256)
     return np.concatenate(xs), np.concatenate(ys).astype(np.int64)
 
@@ -102,7 +101,8 @@ def fit(network, x, y, held, loss, epochs, batch, rate):
             value.backward()
             adam.step(), turn.step()
             total += float(value) * batch
-        print(f"epoch {epoch + 1}: loss {total / len(x):.4f}, held-out {held(network):.4f}", flush=True)
+        print(f"epoch {epoch + 1}: loss {total / len(x):.4f}, validation {held(network):.4f}",
+              flush=True)
 
 
 def answers(network, x):
@@ -150,7 +150,7 @@ def train_heart_rate(deputy, work):
 
 
 def train_seizure(deputy, work):
-    x, y = seizures(deputy, work, TRAIN[:32], 128)
+    x, y = seizures(deputy, work, TRAIN[:32], 128, 3)
     valid_x, valid_y = seizures(deputy, work, VALID[:6], 512)
     held_x, held_y = seizures(deputy, work, HELD[:12], 512)
     network = networks.seizure()
