@@ -258,7 +258,7 @@ std::int64_t KernelCosts::constant_bytes(const Kernel& kernel) {
   const auto [it, missing] = constants_.try_emplace(kernel.main, 0);
   if (missing)
     if (const auto s = fused_window(graph_, options_.numerics, kernel); s && s->has_weights())
-      it->second = s->weight_bytes() + s->oc * arch::kChannelParamBytes;
+      it->second = s->weight_bytes() + s->param_bytes();
   return it->second;
 }
 

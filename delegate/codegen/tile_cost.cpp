@@ -55,12 +55,16 @@ double full_tile_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCo
   full.c1 = s.kind == WindowKind::kConv ? t.tic : input_channels(s, 0, t.toc);
   full.rows.end = std::min(s.ih, (t.toh - 1) * s.sh + (s.kh - 1) * s.dh + 1);
   full.columns.end = std::min(s.iw, (t.tow - 1) * s.sw + (s.kw - 1) * s.dw + 1);
+  const double expanding =
+      s.expand > 0
+          ? static_cast<double>(arch::compute_cost(expand_instruction(s, full, {}, {}), npu).cycles)
+          : 0;
   const auto cycles_of = [&](bool last) {
     full.last_k = last;
     return static_cast<double>(arch::compute_cost(window_instruction(s, full, {}, {}), npu).cycles);
   };
   return cycles_of(true) + (nk > 1 ? static_cast<double>(nk - 1) * cycles_of(false) : 0) +
-         epilogue_cycles(s.epilogue, t.toh, t.tow, t.toc, npu);
+         expanding + epilogue_cycles(s.epilogue, t.toh, t.tow, t.toc, npu);
 }
 
 // Lower bound of the cycles: the busiest of the three queues, plus filling and draining the
@@ -73,19 +77,20 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
                      ns = s.n * ny * nx;
   const double tiles = static_cast<double>(ns * no * nk);
 
-  double ifm_bytes =
-      static_cast<double>(s.n * facts.rows * facts.columns) * static_cast<double>(s.ic);
+  double ifm_bytes = static_cast<double>(s.n * facts.rows * facts.columns) *
+                     static_cast<double>(s.loaded_channels());
   double ifm_loads = static_cast<double>(ns * nk);
-  if (s.kind != WindowKind::kConv) ifm_loads *= static_cast<double>(no);
+  const bool whole_depth = s.kind == WindowKind::kConv || s.expand > 0;
+  if (!whole_depth) ifm_loads *= static_cast<double>(no);
   double ifm_runs = ifm_loads;
-  const bool channels_split = s.kind == WindowKind::kConv ? nk > 1 : no > 1;
+  const bool channels_split = s.expand == 0 && (s.kind == WindowKind::kConv ? nk > 1 : no > 1);
   if (channels_split)
     ifm_runs = static_cast<double>(s.n * facts.rows * facts.columns *
                                    (s.kind == WindowKind::kConv ? nk : no));
   else if (nx > 1)
     ifm_runs = static_cast<double>(s.n * facts.rows * nx);
   const bool ifm_stays = t.spatial_outer ? t.ifm_slots >= nk : t.ifm_slots >= ns * nk;
-  if (s.kind == WindowKind::kConv && !ifm_stays)
+  if (whole_depth && !ifm_stays)
     for (double* total : {&ifm_bytes, &ifm_loads, &ifm_runs}) *total *= static_cast<double>(no);
 
   double weight_bytes = 0, param_bytes = 0, weight_loads = 0, weight_stretches = 0;
@@ -95,9 +100,10 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
     const bool weights_stay = t.w_slots >= (t.spatial_outer ? no * nk : nk);
     if (!weights_stay)
       weight_bytes *= static_cast<double>(ns), weight_loads *= static_cast<double>(ns);
-    param_bytes = static_cast<double>(s.oc * arch::kChannelParamBytes);
+    param_bytes = static_cast<double>(s.param_bytes());
     weight_stretches = weight_loads * weight_runs(s, t.toc, t.tic);
     weight_loads += static_cast<double>(no);
+    if (s.expand > 0) weight_loads *= 2;
   }
   const double output_bytes = static_cast<double>(s.n * s.oh * s.ow * s.oc);
   const double output_runs = no > 1   ? static_cast<double>(s.n * s.oh * s.ow * no)
@@ -134,11 +140,11 @@ double bound_cycles(const WindowShape& s, const Tiling& t, const WindowBuffers& 
   const double compute = facts.tile_cycles * static_cast<double>(ns * no) * share;
 
   const double fill = static_cast<double>(b.ifm) * rates.ifm_per_byte +
-                      static_cast<double>(b.weights) *
+                      static_cast<double>(b.weights + b.expand_weights) *
                           (rates.ahead ? rates.ahead_per_byte : rates.weights_per_byte);
   const double drain = static_cast<double>(b.ofm) * rates.ofm_per_byte;
-  const double extra =
-      static_cast<double>(2 * s.epilogue.maps + s.epilogue.vectors + s.epilogue.pools());
+  const double extra = static_cast<double>(2 * s.epilogue.maps + s.epilogue.vectors +
+                                           s.epilogue.pools() + (s.expand > 0));
   const double commands =
       (ifm_loads + weight_loads + tiles + static_cast<double>(ns * no) * (1 + extra)) *
       rates.command;
@@ -227,7 +233,8 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
     Slot& in = ifm[static_cast<std::size_t>(step.ifm_slot)];
     Slot& out = ofm[static_cast<std::size_t>(step.ofm_slot)];
     const double taps =
-        static_cast<double>(s.kh * s.kw) * (s.kind == WindowKind::kConv ? channels : 1);
+        static_cast<double>(s.kh * s.kw) * (s.kind == WindowKind::kConv ? channels : 1) +
+        static_cast<double>(s.expand);
     const bool ahead = rates.ahead && (step.load_weights || step.load_params) &&
                        fetched.emplace(step.o0, step.load_weights ? step.c0 : -1).second;
     if (step.load_weights)
@@ -238,21 +245,35 @@ double estimate_cycles(const WindowShape& s, const Tiling& t, const arch::NpuCon
             rates.weights_setup);
     if (step.load_params)
       fetch(p, false,
-            outputs * arch::kChannelParamBytes *
+            outputs * static_cast<double>(s.param_bytes() / s.oc) *
                 (ahead ? rates.ahead_per_byte : rates.params_per_byte),
             rates.weights_setup);
+    // The expansion's own two loads: their bytes are counted above.
+    if (s.expand > 0) {
+      if (step.load_weights) fetch(w, false, 0, rates.weights_setup);
+      if (step.load_params) fetch(p, false, 0, rates.weights_setup);
+    }
     if (step.load_ifm)
       fetch(in, rates.ifm_in_sram,
-            static_cast<double>(step.rows.size() * step.columns.size()) * channels *
-                    rates.ifm_per_byte +
-                map_runs(step.rows.size(), step.columns.size(), step.c1 - step.c0, s.iw, s.ic) *
+            static_cast<double>(step.rows.size() * step.columns.size()) *
+                    (s.expand > 0 ? static_cast<double>(s.expand) : channels) * rates.ifm_per_byte +
+                map_runs(step.rows.size(), step.columns.size(),
+                         s.expand > 0 ? s.expand : step.c1 - step.c0, s.iw, s.loaded_channels()) *
                     rates.ifm_run,
             rates.ifm_setup);
     dispatch += rates.command;
-    const double start = std::max({compute, w.ready, p.ready, in.ready, out.free, dispatch});
+    double start = std::max({compute, w.ready, p.ready, in.ready, dispatch});
+    if (s.expand > 0) {
+      start +=
+          static_cast<double>(arch::compute_cost(expand_instruction(s, step, {}, {}), npu).cycles);
+      dispatch += rates.command;
+      in.free = start;
+    }
+    start = std::max({start, out.free, dispatch});
     compute = start + static_cast<double>(
                           arch::compute_cost(window_instruction(s, step, {}, {}), npu).cycles);
-    w.free = p.free = in.free = compute;
+    w.free = p.free = compute;
+    if (s.expand == 0) in.free = compute;
     if (!step.last_k) return;
     const std::int64_t rows = step.y1 - step.y0, columns = step.x1 - step.x0;
     const auto moved = [&](std::int64_t h, std::int64_t width) {

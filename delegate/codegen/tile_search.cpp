@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "arch/npu_timing.h"
@@ -106,9 +107,13 @@ void add_slot_choices(const WindowShape& s, Tiling t, const CutFacts& facts,
                            {1, two_ifm, two_ofm},
                            {two_w, two_ifm, 1},
                            {two_w, 1, 1},
-                           {1, 1, 1}};
+                           {1, 1, 1},
+                           {all_w, 1, two_ofm},
+                           {all_w, 1, 1}};
   std::vector<Slots> seen;
-  for (Slots c : choices) {
+  const std::size_t count =
+      std::size(choices) - (s.expand > 0 ? 0 : 2);  // the last two for expansions
+  for (Slots c : std::span(choices).first(count)) {
     if (!rates.double_buffer) c = single;
     if (!s.has_weights()) c.w = 0;
     if (std::any_of(seen.begin(), seen.end(),

@@ -41,6 +41,7 @@ WindowBuffers window_buffers(const WindowShape& s, const Tiling& t) {
   if (s.kind == WindowKind::kDepthwise) channels = ceil_div(t.toc, s.mult);
   b.ifm = widest_halo(t.toh, s.sh, s.kh, s.dh, s.ih) * widest_halo(t.tow, s.sw, s.kw, s.dw, s.iw) *
           channels;
+  if (s.expand > 0) b.expanded = b.ifm, b.ifm = b.ifm / channels * s.expand;
   b.ofm = t.toh * t.tow * t.toc;
   b.ifm_slots = t.ifm_slots, b.ofm_slots = t.ofm_slots;
   b.ofm_buffers = s.epilogue.pools() ? 1 : t.ofm_slots;
@@ -52,6 +53,10 @@ WindowBuffers window_buffers(const WindowShape& s, const Tiling& t) {
     b.table = s.packed ? arch::kCodeTableBytes : 0;
     b.p_slots =
         std::min(no, std::max<std::int64_t>(std::min<std::int64_t>(2, t.w_slots), t.w_slots / nk));
+    if (s.expand > 0) {
+      b.expand_weights = t.toc * s.expand, b.expand_params = b.params;
+      b.expand_table = s.expand_packed ? arch::kCodeTableBytes : 0;
+    }
   }
   return b;
 }
@@ -85,6 +90,17 @@ arch::Operation window_instruction(const WindowShape& s, const WindowStep& step,
   op.mode = static_cast<std::uint32_t>(math.pool);
   op.multiplier = math.multiplier, op.shift = math.shift;
   return op;
+}
+
+arch::Operation expand_instruction(const WindowShape& s, const WindowStep& step,
+                                   const WindowMath& math, const WindowAddresses& at) {
+  WindowShape conv;
+  conv.ic = s.expand;
+  WindowStep tile = step;
+  tile.y0 = 0, tile.y1 = step.rows.size(), tile.x0 = 0, tile.x1 = step.columns.size();
+  tile.rows.pad = tile.columns.pad = 0;
+  tile.c0 = 0, tile.c1 = s.expand;
+  return window_instruction(conv, tile, math, at);
 }
 
 }  // namespace deputy::delegate

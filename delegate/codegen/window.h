@@ -26,9 +26,18 @@ struct WindowShape {
   std::int64_t mult = 1;   ///< depthwise multiplier
   EpilogueShape epilogue;  ///< what follows on each tile while it is in the scratchpad
   bool packed = false;     ///< weights are compressed: their code table lies in the scratchpad too
+  /// Depthwise only: input channels of the 1x1 convolution that makes each tile's input in the
+  /// scratchpad; 0: its input is loaded. `ic` stays what the window reads.
+  std::int64_t expand = 0;
+  bool expand_packed = false;  ///< the same of that convolution's weights
   bool has_weights() const { return kind != WindowKind::kPool; }
+  /// Channels of the map in memory that is read.
+  std::int64_t loaded_channels() const { return expand > 0 ? expand : ic; }
   std::int64_t weight_bytes() const {
-    return has_weights() ? oc * kh * kw * (kind == WindowKind::kConv ? ic : 1) : 0;
+    return has_weights() ? oc * (kh * kw * (kind == WindowKind::kConv ? ic : 1) + expand) : 0;
+  }
+  std::int64_t param_bytes() const {
+    return has_weights() ? oc * arch::kChannelParamBytes * (expand > 0 ? 2 : 1) : 0;
   }
   auto operator<=>(const WindowShape&) const = default;
 };
@@ -65,6 +74,10 @@ inline Halo halo(std::int64_t out_begin, std::int64_t out_end, std::int64_t stri
 struct WindowBuffers {
   std::int64_t weights = 0, params = 0, ifm = 0, ofm = 0;
   std::int64_t table = 0;  ///< one, for packed weights
+  /// With an expansion, `ifm` is its input. What it makes, once, for the compute queue is in order;
+  /// its weights, as many as `weights`; its parameters, as many and as large as `params`; its
+  /// table.
+  std::int64_t expanded = 0, expand_weights = 0, expand_params = 0, expand_table = 0;
   std::int64_t w_slots = 0, p_slots = 0, ifm_slots = 0, ofm_slots = 0;
   std::vector<std::int64_t> epilogue;  ///< each there once
   /// Buffers that the main instruction writes: the compute queue is in order, so one will do when a
@@ -75,7 +88,9 @@ struct WindowBuffers {
       return slots * align_up(bytes, kBufferAlign);
     };
     std::int64_t sum = all(w_slots, weights) + all(p_slots, params) + all(ifm_slots, ifm) +
-                       all(ofm_buffers, ofm) + all(1, table);
+                       all(ofm_buffers, ofm) + all(1, table) + all(1, expanded) +
+                       all(w_slots, expand_weights) + all(p_slots, expand_params) +
+                       all(1, expand_table);
     for (const std::int64_t bytes : epilogue) sum += align_up(bytes, kBufferAlign);
     return sum;
   }
@@ -171,7 +186,10 @@ void walk(const WindowShape& s, const Tiling& t, RowRange rows, Visit&& visit) {
         step.w_slot = weights.find(o * nk + k, step.load_weights);
         step.p_slot = params.find(o, step.load_params);
       }
-      step.ifm_slot = ifm.find(sums ? spatial * nk + k : spatial * s.oc + step.c0, step.load_ifm);
+      const std::int64_t block = sums           ? spatial * nk + k
+                                 : s.expand > 0 ? spatial
+                                                : spatial * s.oc + step.c0;
+      step.ifm_slot = ifm.find(block, step.load_ifm);
       visit(static_cast<const WindowStep&>(step));
     }
   };
@@ -201,6 +219,9 @@ struct WindowAddresses {
   std::uint32_t weights = 0, params = 0, ifm = 0, ofm = 0;
 };
 arch::Operation window_instruction(const WindowShape& shape, const WindowStep& step,
+                                   const WindowMath& math, const WindowAddresses& at);
+/// The convolution in front of it that makes its input.
+arch::Operation expand_instruction(const WindowShape& shape, const WindowStep& step,
                                    const WindowMath& math, const WindowAddresses& at);
 
 }  // namespace deputy::delegate

@@ -49,6 +49,7 @@ std::optional<WindowShape> kernel_window(const Graph& graph, const Kernel& kerne
     const auto refused = fold_pad(graph, graph.ops[*kernel.pad], kernel.main_op(graph), *shape);
     DEPUTY_CHECK(!refused, "the kernel was planned with a PAD that does not fold");
   }
+  if (shape && kernel.expand) shape->expand = graph.tensor(kernel.input(graph)).desc.shape[3];
   return shape;
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // A fused operator also spares memory and energy: it may cost this much more time.
 constexpr double kTolerance = 1.01;
+// What is made twice costs energy, and the estimate does not see the neighbours.
+constexpr double kExpansionGain = 0.9, kExpansionGainLate = 0.95;
 
 }  // namespace
 
@@ -56,6 +58,32 @@ std::optional<std::string> FusionCost::refusal(const WindowShape& window,
   const double apart = *alone + own_cycles(index, window);
   if (*fused > apart * kTolerance)
     return fmt::format("about {:.0f} cycles together, {:.0f} apart", *fused, apart);
+  return std::nullopt;
+}
+
+// With maps in SRAM, for a cascade keeps there what is too large. `ahead`: constants have come
+// before.
+std::optional<double> FusionCost::near_cycles(const WindowShape& s, bool ahead) const {
+  TransferRates rates = transfer_rates(options_, true, true);
+  if (ahead) rates.ahead = true, rates.ahead_per_byte = 1 / options_.memory.sram_bytes_per_cycle;
+  const auto tiling = tilings_.choose(s, options_.npu, rates);
+  if (!tiling) return std::nullopt;
+  return estimate_cycles(s, *tiling, options_.npu, rates);
+}
+
+std::optional<std::string> FusionCost::expansion_refusal(const WindowShape& conv,
+                                                         const WindowShape& alone,
+                                                         const WindowShape& with) const {
+  // Where constants come late the DRAM limits both ways, and little is to be gained.
+  for (const bool ahead : {false, true}) {
+    if (ahead && options_.effort == Effort::kFast) break;
+    const auto fused = near_cycles(with, ahead);
+    if (!fused) return "the tile and what it is made of do not fit the scratchpad";
+    const auto first = near_cycles(conv, ahead), second = near_cycles(alone, ahead);
+    if (!first || !second) return std::nullopt;
+    if (*fused > (*first + *second) * (ahead ? kExpansionGain : kExpansionGainLate))
+      return fmt::format("about {:.0f} cycles together, {:.0f} apart", *fused, *first + *second);
+  }
   return std::nullopt;
 }
 

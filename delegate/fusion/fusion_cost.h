@@ -22,8 +22,14 @@ class FusionCost {
   std::optional<std::string> refusal(const WindowShape& window, const EpiloguePlan& before,
                                      const EpiloguePlan& after, std::size_t index) const;
 
+  /// Why a depthwise layer is not to make its input tile by tile: `conv` and `alone` apart, `with`
+  /// both as one.
+  std::optional<std::string> expansion_refusal(const WindowShape& conv, const WindowShape& alone,
+                                               const WindowShape& with) const;
+
  private:
   std::optional<double> window_cycles(const WindowShape& shape) const;
+  std::optional<double> near_cycles(const WindowShape& shape, bool ahead) const;
   double own_cycles(std::size_t index, const WindowShape& window) const;
 
   const Graph& graph_;

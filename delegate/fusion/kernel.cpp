@@ -97,6 +97,7 @@ class Planner {
       g.window = window_shape(graph_, op);
       DEPUTY_CHECK(g.window, "an operator on the NPU is no window");
       fold(index, g);
+      expand(index, g);
       const WindowMath math = window_math(graph_, options_.numerics, op, *g.window);
       g.plan = bare_epilogue(math.act_min, math.act_max);
       g.takes_epilogue = true;
@@ -128,6 +129,47 @@ class Planner {
     g.window = folded;
     g.kernel.pad = pad;
     g.kernel.ops = {pad, index};
+    kernels_[*k].kernel.ops.clear();
+  }
+
+  static bool reads_all(const WindowShape& s) {
+    const auto covers = [](std::int64_t outputs, std::int64_t stride, std::int64_t reach,
+                           std::int64_t pad, std::int64_t inputs) {
+      return stride <= reach && (outputs - 1) * stride + reach - pad >= inputs;
+    };
+    return covers(s.oh, s.sh, (s.kh - 1) * s.dh + 1, s.pad_top, s.ih) &&
+           covers(s.ow, s.sw, (s.kw - 1) * s.dw + 1, s.pad_left, s.iw);
+  }
+
+  // Takes over the 1x1 convolution that makes a depthwise layer's input: no tile of that map then
+  // leaves the scratchpad, and the rows and columns that two tiles share are made twice.
+  void expand(std::size_t index, Growing& g) {
+    if (!options_.optimisations.fusion || options_.keep_all_tensors) return;
+    if (g.window->kind != WindowKind::kDepthwise || g.window->mult != 1) return;
+    const TensorId from = g.kernel.input(graph_);
+    const auto k = producer(from);
+    if (!k) return;
+    const Growing& front = kernels_[*k];
+    const Op& conv = graph_.ops[front.kernel.main];
+    if (conv.kind != OpKind::CONV_2D || front.kernel.ops.size() != 1) return;
+    const WindowShape& c = *front.window;
+    if (c.kh != 1 || c.kw != 1 || c.sh != 1 || c.sw != 1 || c.pad_top != 0 || c.pad_left != 0)
+      return;
+    if (!front.takes_epilogue ||
+        graph_.tensor(graph_.ops[index].outputs[0]).desc.dtype != DType::kInt8 ||
+        graph_.tensor(conv.inputs[0]).desc.dtype != DType::kInt8 ||
+        graph_.tensor(conv.inputs[0]).constant)
+      return;
+    std::optional<std::string> refused = shared(from);
+    WindowShape with = *g.window;
+    with.expand = c.ic;
+    if (!refused && !reads_all(with)) refused = "its windows leave out a part of the map";
+    if (!refused) refused = cost_.expansion_refusal(c, *g.window, with);
+    note(front.kernel.main, index, refused, "it makes each tile of the input in the scratchpad");
+    if (refused) return;
+    g.window = with;
+    g.kernel.expand = front.kernel.main;
+    g.kernel.ops.insert(g.kernel.ops.begin(), front.kernel.main);
     kernels_[*k].kernel.ops.clear();
   }
 

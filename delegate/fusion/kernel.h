@@ -15,16 +15,20 @@ namespace deputy::delegate {
 class TilingCache;
 
 struct Kernel {
-  std::vector<std::size_t> ops;       ///< indices into Graph::ops, in execution order
-  std::size_t main = 0;               ///< the one whose lowering emits the instructions
-  std::optional<std::size_t> pad;     ///< a PAD before it that became the window's own padding
+  std::vector<std::size_t> ops;    ///< indices into Graph::ops, in execution order
+  std::size_t main = 0;            ///< the one whose lowering emits the instructions
+  std::optional<std::size_t> pad;  ///< a PAD before it that became the window's own padding
+  std::optional<std::size_t>
+      expand;  ///< a 1x1 convolution that makes each tile of its input in the scratchpad
   std::vector<std::size_t> epilogue;  ///< what follows on each tile of its output, in order
 
   const Op& main_op(const Graph& graph) const { return graph.ops[main]; }
   std::vector<TensorId> views;  ///< operands or results of a copying operator that need no copy
 
-  /// The feature map that the main operator reads (the PAD's when there is one).
-  TensorId input(const Graph& graph) const { return graph.ops[pad.value_or(main)].inputs[0]; }
+  /// The feature map that the main operator reads (the PAD's or the expansion's when there is one).
+  TensorId input(const Graph& graph) const {
+    return graph.ops[expand ? *expand : pad.value_or(main)].inputs[0];
+  }
   /// What the last operator writes.
   TensorId output(const Graph& graph) const { return graph.ops[ops.back()].outputs[0]; }
 

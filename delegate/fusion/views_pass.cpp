@@ -200,7 +200,8 @@ class Planner {
         h = pool->oh, w = pool->ow, pools = true;
     const bool input = id == kernel.input(graph_), output = id == kernel.output(graph_),
                other = in_epilogue(kernel, id);
-    if (input && !seen_as(shape(id), window->ih, window->iw, window->ic)) return false;
+    if (input && !seen_as(shape(id), window->ih, window->iw, window->loaded_channels()))
+      return false;
     if (output && !seen_as(shape(id), h, w, window->oc)) return false;
     if (other && (pools || !seen_as(shape(id), window->oh, window->ow, window->oc))) return false;
     return input || output || other;

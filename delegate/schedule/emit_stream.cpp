@@ -267,7 +267,16 @@ class Emitter {
   // Constants to the bounce buffer, as far as the load that comes next leaves time.
   void copy_in_gap(const Latest& latest) {
     if (!staging_ || !bounce_free_[section_]) return;
-    while (pending_.size() < Bounce::kSlots) {
+    for (;;) {
+      if (pending_.size() == Bounce::kSlots) {
+        // No STORE of a map comes before the computation that is queued is over; until then a piece
+        // may leave.
+        const bool late = std::max(timer_.constants_free(), timer_.dispatched()) >= latest[0];
+        if (late || timer_.load_end(pending_.front().load) > timer_.compute_free() ||
+            !staging_->next(at_))
+          return;
+        store_first();
+      }
       const double gap = gap_for(to_bounce({}, 1), false, latest);
       if (gap <= 0) return;
       const auto piece = staging_->next(at_);

@@ -254,6 +254,56 @@ TEST_CASE("what others read is not fused away, and what comes behind it still is
   check(g.finish({e, h}), {-1, -1, -1, 2, -1, -1, 5});
 }
 
+// A depthwise layer of 3x3 taps, its padding explicit or its own.
+TensorId depthwise(LayerGraph& g, TensorId x, std::int32_t stride, std::int32_t mult,
+                   bool explicit_pad) {
+  if (explicit_pad) x = g.pad(x, 1, 1, 1, 1);
+  const Shape in = g.shape(x);
+  arch::OpAttrs a;
+  a.stride_h = a.stride_w = stride, a.depth_multiplier = mult;
+  a.padding =
+      static_cast<std::uint8_t>(explicit_pad ? arch::Padding::kValid : arch::Padding::kSame);
+  if (!explicit_pad) a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = 1;
+  const std::int32_t around = explicit_pad ? 0 : 2;
+  const Shape out = {in[0], (in[1] + around - 3) / stride + 1, (in[2] + around - 3) / stride + 1,
+                     in[3] * mult};
+  const TensorId w = g.random_constant({1, 3, 3, out[3]}, {0.02f, 0});
+  return g.op(OpKind::DEPTHWISE_CONV_2D, {x, w, kNoTensor}, out, {0.3f, 3}, a);
+}
+
+TEST_CASE("a 1x1 convolution makes a depthwise layer's input in the scratchpad") {
+  for (const std::int32_t stride : {1, 2})
+    for (const bool padded : {false, true}) {
+      LayerGraph g;
+      const TensorId x = g.input({2, 21, 19, 6}, {0.04f, -3});
+      const TensorId d = depthwise(g, g.conv(x, 40, 1, {0.2f, 5}), stride, 1, padded);
+      const TensorId y = g.unary(OpKind::LOGISTIC, d, {1.0f / 256, -128});  // on its tiles
+      const std::int32_t main = padded ? 2 : 1;
+      // With a stride of 1 two of three rows would be made twice: dearer than storing them.
+      const std::int32_t made = stride == 2 ? main : -1;
+      const auto expected = padded ? std::vector<std::int32_t>{made, main, -1, main}
+                                   : std::vector<std::int32_t>{made, -1, main};
+      check(g.finish({y}), expected);
+    }
+}
+
+TEST_CASE(
+    "a depthwise layer's input that others read, or that is no 1x1 convolution of its own, is "
+    "stored") {
+  LayerGraph g;
+  const TensorId x = g.input({1, 20, 20, 6}, {0.04f, -3});
+  std::vector<TensorId> out;
+  const TensorId shared = g.conv(x, 24, 1, {0.2f, 5});                             // 0
+  out.push_back(shared), out.push_back(depthwise(g, shared, 1, 1, false));         // 1
+  out.push_back(depthwise(g, g.conv(x, 24, 3, {0.2f, 5}, 1, true), 1, 1, false));  // 2, 3
+  out.push_back(depthwise(g, g.conv(x, 24, 1, {0.2f, 5}, 2), 1, 1, false));        // 4, 5
+  out.push_back(depthwise(g, g.conv(x, 24, 1, {0.2f, 5}), 1, 2, false));           // 6, 7
+  const TensorId table =
+      g.unary(OpKind::LOGISTIC, g.conv(x, 24, 1, {0.2f, 5}), {1.0f / 256, -128});  // 8, 9
+  out.push_back(depthwise(g, table, 1, 1, false));                                 // 10
+  check(g.finish(out), {-1, -1, -1, -1, -1, -1, -1, -1, -1, 8, -1});
+}
+
 TEST_CASE("inspecting every tensor turns fusion off") {
   LayerGraph g;
   const TensorId y = g.unary(OpKind::LOGISTIC, every_byte(g, {0.05f, 1}), {1.0f / 256, -128});
