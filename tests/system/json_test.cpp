@@ -77,13 +77,13 @@ TEST_CASE("every quick command's JSON has the shape that its page tells") {
   Checker json;
   CHECK(json.shapes.size() >= 30);
 
-  CHECK(json("deputy-network-1", {"network", "ecg_tcn", "-o", model})["bytes"] ==
-        std::filesystem::file_size(model));
+  const auto network = json("deputy-network-1", {"network", "ecg_tcn", "-o", model});
+  CHECK(network["bytes"] == std::filesystem::file_size(model));
   for (const char* what :
        {"ops", "params", "stats", "registers", "instructions", "dsp-instructions", "networks"}) {
     const auto rows = json("deputy-list-1", {"list", what})["rows"];
-    CHECK(rows.size() >= 10);
-    for (const auto& row : rows) CHECK_FALSE(row.begin().value().get<std::string>().empty());
+    CHECK(rows.size() >= 8);
+    for (const auto& row : rows) CHECK(row.size() == rows[0].size());
   }
   const auto compiled = json("deputy-executable-1", {"compile", model, "-o", in("m.dexe")}),
              inspected = json("deputy-executable-1", {"inspect", model});
