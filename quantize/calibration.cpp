@@ -95,6 +95,11 @@ base::Status Calibration::add(std::span<const Bytes> inputs) {
   return {};
 }
 
+base::Status Calibration::add_moments(std::span<const Bytes> inputs, bool held) {
+  if (moments_.empty()) moments_ = InputMoments(graph_);
+  return moments_.add(graph_, inputs, held);
+}
+
 std::vector<std::uint8_t> Calibration::save(const std::string& key) const {
   arch::ByteWriter writer;
   writer.put(State{kMagic, key, samples_, sample_hash_, statistics_});

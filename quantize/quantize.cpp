@@ -140,6 +140,8 @@ LayerRow row_of(const Calibration& c, const Plan& plan, const Rewritten& made,
   row.integer = plan.integer[i];
   if (const auto at = plan.reasons.find(i); at != plan.reasons.end()) row.reason = at->second;
   if (const auto at = made.notes.find(i); at != made.notes.end()) row.note = at->second;
+  if (const auto at = made.compensated.find(i); at != made.compensated.end())
+    row.compensated_db = at->second;
   const auto t = static_cast<std::size_t>(row.tensor);
   row.seen = {c.statistics()[t].min, c.statistics()[t].max};
   row.wide = plan.wide[i];
@@ -182,8 +184,8 @@ base::Result<Quantised> quantise(const Calibration& c, const Options& options,
   DEPUTY_ASSIGN(wanted.floats, kept_by_user(graph, options));
   for (;;) {
     const Plan plan = make_plan(graph, wanted);
-    DEPUTY_ASSIGN(auto made,
-                  rewrite(graph, plan, c.statistics(), options.weights, options.float_io));
+    DEPUTY_ASSIGN(auto made, rewrite(graph, plan, c.statistics(), c.moments(), options.weights,
+                                     options.float_io));
     std::map<std::size_t, std::string> refused = made.refusals;
     if (refused.empty())
       for (std::size_t k = 0; k < made.graph.ops.size(); ++k)

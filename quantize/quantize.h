@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,10 @@ class Calibration {
   int equalised() const { return equalised_; }
   int folded() const { return folded_; }
 
+  /// For Rounding::kCompensated, after or between calls of add(); not part of the state below.
+  base::Status add_moments(std::span<const Bytes> inputs, bool held);
+  const InputMoments& moments() const { return moments_; }
+
   /// The state as bytes, and back. `key`: of the model and everything that changes what is
   /// measured. restore() is false when the bytes are damaged or of something else; nothing has
   /// changed then.
@@ -70,6 +75,7 @@ class Calibration {
  private:
   delegate::Graph graph_;
   std::vector<TensorStatistics> statistics_;
+  InputMoments moments_;
   std::uint64_t samples_ = 0, sample_hash_;
   int equalised_ = 0, folded_ = 0;
 };
@@ -84,6 +90,7 @@ struct LayerRow {
   bool integer = false, wide = false;  ///< wide: on int16 maps
   std::string reason;                  ///< why it stays in floats
   std::string note;
+  std::optional<double> compensated_db;  ///< by how much other rounding made its own error smaller
   delegate::TensorId tensor = delegate::kNoTensor;  ///< its first result, in the float graph
   Range seen, range;
   Quantisation quantisation;

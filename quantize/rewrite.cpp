@@ -22,8 +22,8 @@ using delegate::TensorId;
 class Rewriter {
  public:
   Rewriter(const Graph& graph, const Plan& plan, const std::vector<TensorStatistics>& statistics,
-           const WeightOptions& options)
-      : from_(graph), plan_(plan), statistics_(statistics), options_(options) {}
+           const InputMoments& moments, const WeightOptions& options)
+      : from_(graph), plan_(plan), statistics_(statistics), moments_(moments), options_(options) {}
 
   base::Result<Rewritten> run(bool float_io) {
     Graph& to = out_.graph;
@@ -178,10 +178,11 @@ class Rewriter {
       made.inputs[k] = as_integer(id, wanted);
     }
     if (is_weighted(from_, op)) {
-      DEPUTY_ASSIGN(
-          auto integers,
-          quantise_weights(from_, op, tensor(made.inputs[0]).desc.quant, wide,
-                           statistics_[static_cast<std::size_t>(op.inputs[0])], options_));
+      DEPUTY_ASSIGN(auto integers,
+                    quantise_weights(from_, op, tensor(made.inputs[0]).desc.quant, wide,
+                                     statistics_[static_cast<std::size_t>(op.inputs[0])],
+                                     moments_.find(index), options_));
+      if (integers.compensated_db) out_.compensated[index] = *integers.compensated_db;
       if (integers.raised)
         out_.notes[index] =
             fmt::format("{} weight scales raised by up to {:.3g} so that the bias fits",
@@ -223,6 +224,7 @@ class Rewriter {
   const Graph& from_;
   const Plan& plan_;
   const std::vector<TensorStatistics>& statistics_;
+  const InputMoments& moments_;
   const WeightOptions& options_;
   Rewritten out_;
   std::size_t origin_ = kGraphOutput;
@@ -234,8 +236,9 @@ class Rewriter {
 
 base::Result<Rewritten> rewrite(const Graph& graph, const Plan& plan,
                                 const std::vector<TensorStatistics>& statistics,
-                                const WeightOptions& options, bool float_io) {
-  return Rewriter(graph, plan, statistics, options).run(float_io);
+                                const InputMoments& moments, const WeightOptions& options,
+                                bool float_io) {
+  return Rewriter(graph, plan, statistics, moments, options).run(float_io);
 }
 
 }  // namespace deputy::quantize

@@ -21,6 +21,7 @@ struct Rewritten {
   std::vector<std::size_t>
       origin;  ///< by new operator: the float graph's operator, or kGraphOutput for a conversion
   std::map<std::size_t, std::string> notes;     ///< by operator of the float graph
+  std::map<std::size_t, double> compensated;    ///< operators: IntegerWeights::compensated_db
   std::map<std::size_t, std::string> refusals;  ///< integer operators that turned out impossible
 };
 
@@ -29,6 +30,7 @@ struct Rewritten {
 /// plans again without them.
 base::Result<Rewritten> rewrite(const delegate::Graph& graph, const Plan& plan,
                                 const std::vector<TensorStatistics>& statistics,
-                                const WeightOptions& options, bool float_io);
+                                const InputMoments& moments, const WeightOptions& options,
+                                bool float_io);
 
 }  // namespace deputy::quantize

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/check.h"
 #include "delegate/ops/operands.h"
+#include "quantize/compensate.h"
 #include "quantize/prepare.h"
 
 namespace deputy::quantize {
@@ -73,11 +75,34 @@ std::size_t read_channel(const Graph& graph, const Op& op, std::size_t index, st
   return channel / filters * width + index % width;
 }
 
+/// Replaces integers by those of compensate(), if they are better. By how many decibels they are.
+std::optional<double> cancel_errors(const LayerMoments& moments, const std::vector<float>& weights,
+                                    const std::vector<double>& steps, double in_scale,
+                                    bool mean_corrected, bool taps_first,
+                                    std::vector<double>& integers) {
+  const std::size_t channels = steps.size(), taps = moments.taps;
+  std::vector<std::size_t> place;  // of each channel's taps, one after the other
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t t = 0; t < taps; ++t)
+      place.push_back(taps_first ? t * channels + c : c * taps + t);
+  DEPUTY_CHECK(place.size() == weights.size(), "moments of another operator");
+  std::vector<double> reals, nearest;
+  for (const std::size_t k : place)
+    reals.push_back(static_cast<double>(weights[k])), nearest.push_back(integers[k]);
+  const RoundingTask task{
+      moments, channels, reals, steps, kMostWeight, in_scale * in_scale / 12, mean_corrected};
+  const auto better = compensate(task, nearest);
+  if (!better) return std::nullopt;
+  for (std::size_t i = 0; i < place.size(); ++i) integers[place[i]] = better->integers[i];
+  return better->gain_db;
+}
+
 }  // namespace
 
 base::Result<IntegerWeights> quantise_weights(const Graph& graph, const Op& op,
                                               const Quantisation& input, bool wide,
                                               const TensorStatistics& statistics,
+                                              const LayerMoments* moments,
                                               const WeightOptions& options) {
   const Tensor& real = graph.tensor(op.inputs[1]);
   const std::vector<float> weights = floats_of(real);
@@ -131,17 +156,26 @@ base::Result<IntegerWeights> quantise_weights(const Graph& graph, const Op& op,
     quant.scale.push_back(static_cast<float>(scale[c])), quant.zero_point.push_back(0);
   quant.axis = quant.per_channel() ? static_cast<std::int32_t>(delegate::output_axis(op.kind)) : 0;
   out.weights.data.resize(weights.size());
+  std::vector<double> steps;
+  for (std::size_t c = 0; c < channels; ++c)
+    steps.push_back(static_cast<double>(quant.scale[one ? 0 : c]));
+  std::vector<double> integers(weights.size());
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    integers[k] = std::clamp(
+        std::nearbyint(static_cast<double>(weights[k]) / steps[weight_channel(graph, op, k)]),
+        -kMostWeight, kMostWeight);
+  if (moments && options.rounding == Rounding::kCompensated)
+    out.compensated_db = cancel_errors(*moments, weights, steps, in_scale, options.correct_bias,
+                                       op.kind == OpKind::DEPTHWISE_CONV_2D, integers);
   const Taps seen(graph, op);
   std::vector<double> shift(channels, 0);
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const std::size_t c = weight_channel(graph, op, k);
-    const double step = static_cast<double>(quant.scale[one ? 0 : c]),
-                 w = static_cast<double>(weights[k]);
-    const double q = std::clamp(std::nearbyint(w / step), -kMostWeight, kMostWeight);
-    out.weights.data[k] = static_cast<std::uint8_t>(static_cast<std::int8_t>(q));
+    out.weights.data[k] = static_cast<std::uint8_t>(static_cast<std::int8_t>(integers[k]));
     if (!options.correct_bias || statistics.channel_sums.empty()) continue;
     const std::size_t x = read_channel(graph, op, k, c) % statistics.channel_sums.size();
-    shift[c] += (q * step - w) * statistics.channel_mean(x) * seen.share(k);
+    shift[c] += (integers[k] * steps[c] - static_cast<double>(weights[k])) *
+                statistics.channel_mean(x) * seen.share(k);
   }
   out.bias.desc.name =
       graph.has_input(op, 2) ? graph.tensor(op.inputs[2]).desc.name : real.desc.name + "/bias";

@@ -27,6 +27,11 @@ std::string value_text(const MetricRow& m, double value) {
   return m.name == "top1" ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.5f}", value);
 }
 
+std::string compensation(const quantize::LayerRow& row) {
+  if (!row.compensated_db) return "";
+  return fmt::format("{}compensated: {:.1f} dB", row.note.empty() ? "" : "; ", *row.compensated_db);
+}
+
 std::string mixed_text(const QuantiseReport& r, bool layers) {
   const quantize::MixedChoice& m = *r.mixed;
   std::string out;
@@ -68,7 +73,7 @@ std::string quantise_text(const QuantiseReport& r, bool layers) {
                  q ? range(row.range) : "",
                  q ? fmt::format("{:.4g}", row.quantisation.scale[0]) : "",
                  q ? fmt::format("{}", row.quantisation.zero_point[0]) : "", db(r.sqnr_db[i]),
-                 row.reason + row.note});
+                 row.reason + row.note + compensation(row)});
     }
     out += table.text() + "\n";
   }
@@ -77,6 +82,12 @@ std::string quantise_text(const QuantiseReport& r, bool layers) {
     out += fmt::format("  warning: {}\n", warning);
   if (r.equalised || r.folded)
     out += fmt::format("  {} pairs of layers equalised, {} scales folded\n", r.equalised, r.folded);
+  const auto compensated =
+      std::count_if(r.result.layers.begin(), r.result.layers.end(),
+                    [](const auto& row) { return row.compensated_db.has_value(); });
+  if (compensated)
+    out +=
+        fmt::format("  weights of {} operators rounded so that their errors cancel\n", compensated);
   if (r.output_sqnr_db) out += fmt::format("  output   SQNR {} dB\n", db(r.output_sqnr_db));
   out += fmt::format("  weights  {} -> {} ({:.1f} %)\n",
                      human_bytes(static_cast<double>(r.result.weight_bytes_before)),
@@ -93,6 +104,7 @@ std::string quantise_text(const QuantiseReport& r, bool layers) {
                        value_text(*r.metric, r.metric->before), wide ? "mixed" : "int8",
                        value_text(*r.metric, r.metric->after), r.metric->samples);
     if (r.metric->name == "top1") out += fmt::format(", {} with one answer", r.metric->same_answer);
+    if (r.metric->sqnr_db) out += fmt::format(", SQNR {} dB", db(r.metric->sqnr_db));
     out += "\n";
   }
   return out;
@@ -116,6 +128,7 @@ std::string quantise_json(const QuantiseReport& r) {
     j["sqnr_db"] = number(r.sqnr_db[i]);
     if (!row.reason.empty()) j["reason"] = row.reason;
     if (!row.note.empty()) j["note"] = row.note;
+    if (row.compensated_db) j["compensated_db"] = *row.compensated_db;
     layers.push_back(std::move(j));
   }
   Json out = {
@@ -140,6 +153,7 @@ std::string quantise_json(const QuantiseReport& r) {
                      {"float", r.metric->before},
                      {"int8", r.metric->after},
                      {"same_answer", r.metric->same_answer},
+                     {"sqnr_db", number(r.metric->sqnr_db)},
                      {"higher_is_better", r.metric->higher_is_better}};
   if (r.mixed) {
     Json rows = Json::array();

@@ -17,6 +17,7 @@ struct MetricRow {
   double before = 0, after = 0;  ///< float network, int8 network
   bool higher_is_better = true;
   std::uint64_t same_answer = 0;  ///< samples whose largest output is the same in both networks
+  std::optional<double> sqnr_db;  ///< of the first output on these samples
 };
 
 struct QuantiseReport {

@@ -11,7 +11,7 @@ const {loadRuntimes} = require('./outside');
 
 /// What ONNX Runtime's quantize_static does by default (its documentation: MinMax calibration, per_channel=False, symmetric
 /// int8 weights, asymmetric activations), and with per_channel=True.
-const ONNX_RUNTIME = ['--method', 'minmax', '--no-bias-correction', '--equalise', 'off'];
+const ONNX_RUNTIME = ['--method', 'minmax', '--no-bias-correction', '--equalise', 'off', '--rounding', 'nearest'];
 const VARIANTS = [
   ['default', []],
   ['mse', ['--method', 'mse']],
@@ -19,11 +19,14 @@ const VARIANTS = [
   ['average', ['--method', 'average']],
   ['percentile', ['--method', 'percentile']],
   ['entropy', ['--method', 'entropy']],
+  ['nearest', ['--rounding', 'nearest']],
+  ['compensated', ['--rounding', 'compensated']],
   ['per tensor', ['--per-tensor', '--equalise', 'off']],
   ['per tensor, equalised', ['--per-tensor', '--equalise', 'on']],
   ['ONNX Runtime\'s rules', [...ONNX_RUNTIME, '--per-tensor']],
   ['the same, per channel', [...ONNX_RUNTIME, '--matrix-per-channel']],
   ['mixed', ['--mixed', '--budget', 'bytes=25']],
+  ['mixed, compensated', ['--mixed', '--budget', 'bytes=25', '--rounding', 'compensated']],
 ];
 
 function floats(file) { return new Float32Array(npy.read(file).data.slice().buffer); }
@@ -96,8 +99,8 @@ async function main([folder, deputy, work, shared]) {
     const labels = [...new BigInt64Array(npy.read(samples(`${net.data}_y.npy`)).data.slice().buffer)].map(Number);
     for (const [variant, options] of VARIANTS) {
       if (!wanted('VARIANTS', variant)) continue;
-      for (const format of options.includes('--mixed') ? ['tflite'] : ['onnx', 'tflite']) {
-        if (!options.includes('--mixed') && !wanted('FORMATS', format)) continue;
+      for (const format of ['onnx', 'tflite']) {
+        if (!wanted('FORMATS', format)) continue;
         const out = path.join(work, `${net.name}-${variant}.${format}`.replace(/[', ]+/g, '_'));
         const report = JSON.parse(execFileSync(deputy, [
           'quantize', net.model, '--calib', samples(`${net.data}_calib.npy`), '-o', out, '--eval', samples(`${net.data}_x.npy`),
@@ -109,7 +112,7 @@ async function main([folder, deputy, work, shared]) {
           outside = error.message;
         }
         const row = {network: net.name, variant, format, metric: net.metric, float: report.metric.float, int8: report.metric.int8, outside, same_answer: report.metric.same_answer, samples: report.metric.samples, method: report.method,
-                     sqnr_db: report.output_sqnr_db, weights: report.weights.after / report.weights.before, file: [report.file.before, report.file.after]};
+                     sqnr_db: report.metric.sqnr_db, weights: report.weights.after / report.weights.before, file: [report.file.before, report.file.after]};
         json.push(row);
         console.log([net.name, variant, format, net.metric, row.float.toFixed(5), row.int8.toFixed(5), typeof outside === 'number' ? outside.toFixed(5) : outside,
                      `${row.same_answer}/${row.samples}`, row.method, (row.sqnr_db ?? NaN).toFixed(1), row.weights.toFixed(4), row.file.join(' ')].join(' | '));

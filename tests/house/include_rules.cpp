@@ -61,6 +61,7 @@ const std::vector<LibraryRule> kLibraries = {
     {"nettle/", {"api"}},
     {"sqlite3.h", {"explore", "tests"}},
     {"pagmo/", {"explore"}},
+    {"Eigen/", {"quantize"}},
     {"onnx/", {"delegate/import/onnx", "tests"}},
     {"google/protobuf", {"delegate/import/onnx", "tests"}},
     {"flatbuffers/", {"delegate/import", "workloads", "tests"}},

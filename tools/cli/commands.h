@@ -98,6 +98,7 @@ struct QuantizeCommand {
   std::string method = "mse";
   double percentile = 99.99;
   bool per_tensor = false, matrix_per_channel = false, no_bias_correction = false;
+  std::string rounding = "nearest";
   std::string equalise = "auto";
   std::string io = "float";
   std::vector<std::string> keep_float;

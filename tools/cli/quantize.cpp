@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -24,9 +25,12 @@ namespace {
 
 using quantize::Bytes;
 
-constexpr std::uint64_t kSaveEvery = 16;     ///< samples
-constexpr std::uint64_t kNoiseSamples = 32;  ///< for the layers' SQNR
-constexpr std::uint64_t kFirstSamples = 16;  ///< for equalisation
+constexpr std::uint64_t kSaveEvery = 16;       ///< samples
+constexpr std::uint64_t kNoiseSamples = 32;    ///< for the layers' SQNR
+constexpr std::uint64_t kFirstSamples = 16;    ///< for equalisation
+constexpr std::uint64_t kMomentSamples = 512;  ///< for compensated rounding
+constexpr std::uint64_t kHeldEvery = 4;        ///< of these one judges and is not fitted to
+constexpr std::uint64_t kLeastMoments = 32;  ///< fewer tell too little of how inputs vary together
 constexpr std::uint64_t kTrialSamples = 64;  ///< for the method and mixed precision
 
 base::Error usage(const char* where, std::string message, std::string remedy = "") {
@@ -45,6 +49,8 @@ quantize::Options quantise_options(const SimulateOptions& simulate,
   out.weights.matrix_per_channel =
       command.matrix_per_channel || (command.output.ends_with(".onnx") && !command.per_tensor);
   out.weights.correct_bias = !command.no_bias_correction;
+  out.weights.rounding = command.rounding == "nearest" ? quantize::Rounding::kNearest
+                                                       : quantize::Rounding::kCompensated;
   out.equalise = command.equalise == "on"    ? quantize::Equalise::kOn
                  : command.equalise == "off" ? quantize::Equalise::kOff
                                              : quantize::Equalise::kAuto;
@@ -163,6 +169,7 @@ base::Result<MetricRow> evaluate(const QuantizeCommand& command, const delegate:
   quantize::Meter first(metric), second(metric);
   const quantize::Executor floats(before, Numerics::kFp32), integers(after, numerics);
   std::uint64_t same = 0;
+  double signal = 0, noise = 0;
   for (std::uint64_t i = 0; i < samples.size(); ++i) {
     progress.show(fmt::format("evaluating {}/{}", i + 1, samples.size()));
     DEPUTY_ASSIGN(auto inputs, samples.get(i));
@@ -177,8 +184,13 @@ base::Result<MetricRow> evaluate(const QuantizeCommand& command, const delegate:
     const auto integer = quantize::reals(after.tensor(after.outputs[0]).desc, b[0]);
     DEPUTY_TRY(second.add(integer, input, label));
     same += largest(real) == largest(integer);
+    for (std::size_t k = 0; k < std::min(real.size(), integer.size()); ++k) {
+      const double r = static_cast<double>(real[k]), d = r - static_cast<double>(integer[k]);
+      signal += r * r, noise += d * d;
+    }
   }
-  MetricRow row{command.metric, samples.size(), 0, 0, quantize::higher_is_better(metric), same};
+  MetricRow row{command.metric, samples.size(), 0, 0, quantize::higher_is_better(metric), same, {}};
+  if (signal > 0) row.sqnr_db = noise > 0 ? 10 * std::log10(signal / noise) : HUGE_VAL;
   DEPUTY_ASSIGN(row.before, first.value());
   DEPUTY_ASSIGN(row.after, second.value());
   return row;
@@ -246,6 +258,15 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
       DEPUTY_ASSIGN(auto inputs, samples.get(i * count / std::min(count, kTrialSamples)));
       spread.push_back(std::move(inputs));
     }
+  const std::uint64_t taken = std::min(count, kMomentSamples);
+  if (options.weights.rounding == quantize::Rounding::kCompensated && taken >= kLeastMoments) {
+    Progress progress;
+    for (std::uint64_t i = 0; i < taken; ++i) {
+      progress.show(fmt::format("measuring moments {}/{}", i + 1, taken));
+      DEPUTY_ASSIGN(const auto inputs, samples.get(i * count / taken));
+      DEPUTY_TRY(calibration.add_moments(inputs, i % kHeldEvery == kHeldEvery - 1));
+    }
+  }
   if (command.method == "auto") {
     DEPUTY_ASSIGN(options.method, quantize::choose_method(calibration, options, spread));
   }
@@ -254,6 +275,10 @@ base::Status run(const CommonOptions& common, const QuantizeCommand& command) {
     options.wide = report.mixed->wide;
   }
   DEPUTY_ASSIGN(report.result, quantize::quantise(calibration, options));
+  if (options.weights.rounding == quantize::Rounding::kCompensated && taken < kLeastMoments)
+    report.result.warnings.push_back(
+        fmt::format("weights are rounded to the nearest integers: compensation takes {} samples",
+                    kLeastMoments));
   DEPUTY_ASSIGN(const auto bytes, export_model(report.result.graph, command.output));
   report.model = command.model, report.output = command.output,
   report.method = quantize::range_method_name(options.method);

@@ -39,6 +39,12 @@ void add_quantize(CommandLine& line) {
   quantize_cmd->add_flag("--no-bias-correction", quantize.no_bias_correction,
                          "leave the shift of means by rounded weights in");
   quantize_cmd
+      ->add_option("--rounding", quantize.rounding,
+                   "of weights: each to its nearest integer, or compensated: so that their errors "
+                   "cancel on the samples, where that gains")
+      ->check(CLI::IsMember({"nearest", "compensated"}))
+      ->capture_default_str();
+  quantize_cmd
       ->add_option("--equalise", quantize.equalise,
                    "balance the weights of neighbouring layers by channel; auto: where the first "
                    "samples gain by it")
