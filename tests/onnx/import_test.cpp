@@ -126,6 +126,17 @@ TEST_CASE("ONNX: convolutions over one dimension in a row need no transposes bet
   CHECK(count(graph, OpKind::CONV_2D) == 2);
 }
 
+TEST_CASE("ONNX: pads of nothing do nothing") {
+  Builder b;
+  b.input("x", DType::kFloat32, {"1", "3", "8", "8"}).output("y", DType::kFloat32);
+  b.constant("w", weights({4, 3, 3, 3})).constant("none", ints64({0, 0, 0, 0, 0, 0, 0, 0}));
+  b.node("Conv", {"x", "w"}, {"c"}).node("Pad", {"c", "none"}, {"p"});
+  b.node("AveragePool", {"p"}, {"y"}, {attr("kernel_shape", {2, 2}), attr("strides", {2, 2})});
+  const auto graph = same_floats(b);
+  CHECK(count(graph, OpKind::PAD) == 0);
+  CHECK(count(graph, OpKind::AVERAGE_POOL_2D) == 1);
+}
+
 TEST_CASE("ONNX: a decoder with transposed convolution, skip connection and crop") {
   Builder b;
   b.input("x", DType::kFloat32, {"1", "3", "8", "8"})

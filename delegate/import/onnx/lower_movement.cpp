@@ -24,6 +24,17 @@ bool moved(Lowering& l, const Node& node, F&& f) {
   return f(x, node.outputs);
 }
 
+/// y is x with its dimensions in this order: nothing is to be done.
+void permuted(Lowering& l, int x, int y, const std::vector<int>& order) {
+  const Twin* t = l.twin(x);
+  if (t && !l.constant(x)) {
+    const Twin operand = *t;
+    l.view(l.new_twin(y, operand.value, operand.quant), operand.value, order);
+  } else {
+    l.view(y, x, order);
+  }
+}
+
 bool reshape(Lowering& l, int from, int to) {
   const Shape &a = l.shape(from), &b = l.shape(to);
   // Where only dimensions of size 1 come or go, any order of the others can stay.
@@ -121,6 +132,12 @@ bool pad(Lowering& l, const Node& node) {
   if (!pads || pads->size() != 2 * rank ||
       std::any_of(pads->begin(), pads->end(), [](auto p) { return p < 0; }))
     return false;
+  if (std::all_of(pads->begin(), pads->end(), [](auto p) { return p == 0; })) {
+    std::vector<int> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    permuted(l, node.inputs[0], node.outputs[0], order);  // PyTorch puts one before average pools
+    return true;
+  }
   float value = node.node.real("value", 0);
   if (l.has(node, 2)) {
     const auto v = l.floats(node.inputs[2]);
@@ -228,13 +245,7 @@ bool lower_movement(Lowering& l, const Node& node) {
         order[d] =
             perm.empty() ? static_cast<int>(order.size() - 1 - d) : static_cast<int>(perm[d]);
     }
-    const Twin* t = l.twin(x);
-    if (t && !l.constant(x)) {
-      const Twin operand = *t;
-      l.view(l.new_twin(y, operand.value, operand.quant), operand.value, order);
-      return true;
-    }
-    l.view(y, x, order);
+    permuted(l, x, y, order);
     return true;
   }
   if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze")
