@@ -12,6 +12,7 @@ namespace deputy::delegate {
 
 struct Optimisations {
   bool fusion = true;
+  bool expansion = true;
   bool views = true;
   bool in_place = true;
   bool cascade = true;
@@ -28,6 +29,9 @@ struct Optimisations {
     v(s.fusion, Field{.name = "fusion",
                       .doc = "join operators into one kernel: padding, activations, tables, "
                              "residual adds, pooling"});
+    v(s.expansion, Field{.name = "expansion",
+                         .doc = "a 1x1 convolution makes the depthwise layer's input behind it "
+                                "tile by tile in the scratchpad; needs fusion"});
     v(s.views,
       Field{.name = "views",
             .doc = "CONCATENATION, SPLIT and the like write and read in place of copying"});

@@ -144,7 +144,8 @@ class Planner {
   // Takes over the 1x1 convolution that makes a depthwise layer's input: no tile of that map then
   // leaves the scratchpad, and the rows and columns that two tiles share are made twice.
   void expand(std::size_t index, Growing& g) {
-    if (!options_.optimisations.fusion || options_.keep_all_tensors) return;
+    const Optimisations& on = options_.optimisations;
+    if (!on.fusion || !on.expansion || options_.keep_all_tensors) return;
     if (g.window->kind != WindowKind::kDepthwise || g.window->mult != 1) return;
     const TensorId from = g.kernel.input(graph_);
     const auto k = producer(from);

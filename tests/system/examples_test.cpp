@@ -78,7 +78,7 @@ const std::map<std::string, const char*> kNotRun = {
 
 }  // namespace
 
-TEST_CASE("every command's help has an example, and it runs", "[.slow]") {
+TEST_CASE("every command's help has an example, and it runs") {
   TempFolder folder;
   prepare(folder);
   std::vector<std::vector<std::string>> commands;
