@@ -232,7 +232,7 @@ TEST_CASE("real runs: the cause that was put in is found, and no change gains mo
   const auto twice = run("twice.json", with("200")), fast = run("fast.json", with("100000"));
   CHECK(twice.latency_ns >= slow.latency_ns - explained.time[0].what_ifs.at(0).saves);
   CHECK(fast.latency_ns >= slow.latency_ns - explained.time[0].saves);
-  CHECK(fast.latency_ns < 0.7 * slow.latency_ns);  // and it is worth something
+  CHECK(fast.latency_ns < 0.8 * slow.latency_ns);  // and it is worth something
   CHECK(slow.npu_ns() + slow.cpu_ns() + slow.runtime_ns() == Approx(slow.latency_ns));
 
   const auto changed = tools::compare_reports(slow, twice);
