@@ -18,8 +18,7 @@ struct TakenRoom {
 class FastRoom {
  public:
   /// `bytes`: what the arena may have.
-  FastRoom(std::vector<TakenRoom> taken, std::uint64_t bytes)
-      : taken_(std::move(taken)), bytes_(bytes) {}
+  FastRoom(std::vector<TakenRoom> taken, std::uint64_t bytes);
 
   /// Takes the lowest place that is free from `begin` to `end`, in whole cache lines; nullopt when
   /// there is none.
@@ -30,7 +29,7 @@ class FastRoom {
   std::uint64_t top() const { return top_; }
 
  private:
-  std::vector<TakenRoom> taken_;
+  std::vector<TakenRoom> taken_;  ///< from low to high
   std::uint64_t bytes_ = 0, top_ = 0;
 };
 
