@@ -1,10 +1,12 @@
-# python3 export_networks.py FOLDER
+# python3 export_networks.py FOLDER [--resnet18]
 # Exports small networks from PyTorch (Debian's python3-torch) as ONNX, with seeded weights and inputs, into FOLDER: what
 # users of PyTorch bring, at the operator sets that they bring. Writes NAME.onnx and NAME.inI.bin; run_exported.js adds the
-# outputs of ONNX Runtime.
+# outputs of ONNX Runtime. --resnet18: only that network, with eight samples to calibrate on, resnet18.onnx and resnet18.npy: of
+# an ordinary size, to see what int8 leaves of a file.
 import sys
 import warnings
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -126,6 +128,31 @@ def networks():
     }
 
 
+class ResidualBlock(nn.Module):
+    def __init__(self, i, o, stride):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(i, o, 3, stride, 1, bias=False), nn.BatchNorm2d(o), nn.ReLU(),
+                                  nn.Conv2d(o, o, 3, 1, 1, bias=False), nn.BatchNorm2d(o))
+        self.short = nn.Identity() if stride == 1 else nn.Sequential(nn.Conv2d(i, o, 1, stride, bias=False),
+                                                                     nn.BatchNorm2d(o))
+
+    def forward(self, x):
+        return torch.relu(self.body(x) + self.short(x))
+
+
+def resnet18(folder):
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    for i, o in ((64, 64), (64, 128), (128, 256), (256, 512)):
+        layers += [ResidualBlock(i, o, 1 if i == o else 2), ResidualBlock(o, o, 1)]
+    network = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+    x = torch.randn(4, 3, 64, 64)
+    network(x)
+    network.eval()
+    torch.onnx.export(network, x[:1], f"{folder}/resnet18.onnx", opset_version=13)
+    np.save(f"{folder}/resnet18.npy", torch.randn(8, 1, 3, 64, 64).numpy())
+
+
 def main(folder):
     for name, (network, inputs, opset) in networks().items():
         network.train()  # so that batch normalisations have seen something
@@ -138,4 +165,4 @@ def main(folder):
                           input_names=[f"in{i}" for i in range(len(inputs))])
 
 
-main(sys.argv[1])
+resnet18(sys.argv[1]) if "--resnet18" in sys.argv else main(sys.argv[1])
