@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "arch/onnx_node.h"
 #include "base/check.h"
 
 namespace deputy::arch {
@@ -22,7 +23,7 @@ std::string_view op_name(OpKind kind) {
 
 std::string_view op_word(OpKind kind, const OpAttrs& attrs) {
   if (kind != OpKind::ONNX || attrs.onnx.empty()) return op_name(kind);
-  return std::string_view(attrs.onnx).substr(0, attrs.onnx.find(' '));
+  return onnx_op(attrs.onnx);
 }
 
 std::optional<OpKind> op_from_name(std::string_view name) {

@@ -95,27 +95,33 @@ void add_power(const Simulation& s, const soc::SocConfig& config, Report& report
         fmt::format("energy: {} nJ by component, {} nJ over time", report.total_energy_nj, binned));
 }
 
-// What the programs do more of an operator than the graph has: one that makes another's input tile
-// by tile makes the rows and columns twice that two tiles share. Only such an operator may.
-std::uint64_t macs_again(const arch::Executable& e, std::uint32_t tag) {
-  const arch::SourceOp& op = e.ops[tag];
-  if (op.fused_into < 0 || op.kind != arch::OpKind::CONV_2D) return 0;
-  std::uint64_t sum = 0;
+// An operator that makes another's input tile by tile. It alone may do more MACs than the graph
+// has: the rows and columns that two tiles share are made twice.
+bool expands(const arch::SourceOp& op) {
+  return op.fused_into >= 0 && op.kind == arch::OpKind::CONV_2D;
+}
+
+// What the programs' CONVs do for such operators, by tag.
+std::map<std::uint32_t, std::uint64_t> expanded_macs(const arch::Executable& e) {
+  std::map<std::uint32_t, std::uint64_t> out;
+  if (std::ranges::none_of(e.ops, expands)) return out;
   for (const arch::Program& program : e.programs)
     for (std::span<const std::uint32_t> words = program.words; !words.empty();) {
       const arch::Decoded decoded = arch::decode(words);
       if (decoded.fault != arch::DecodeFault::kNone) break;
+      const std::uint32_t tag = decoded.instruction.header.tag;
       const auto* conv = std::get_if<arch::Conv>(&decoded.instruction.op);
-      if (conv && decoded.instruction.header.tag == tag) sum += conv->macs();
+      if (conv && tag < e.ops.size() && expands(e.ops[tag])) out[tag] += conv->macs();
       words = words.subspan(decoded.instruction.header.words);
     }
-  return sum - std::min(sum, op.macs);
+  return out;
 }
 
 // Several jobs (batches of a partition, partitions sharing an operator) add up under the operator's
 // tag.
 void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) {
   const double peak = static_cast<double>(s.executable.target.mac.per_cycle());
+  const auto expanded = expanded_macs(s.executable);
   std::map<std::uint32_t, soc::NpuOpRecord> by_tag;
   for (const auto& job : s.soc.npu_jobs) {
     for (const auto& r : job.ops) {
@@ -170,7 +176,9 @@ void add_npu_ops(const Simulation& s, const MemoryRates& rates, Report& report) 
     report.dram_weight_bytes += dram_weights;
     report.dram_map_bytes += r.dram_load_bytes - dram_weights + r.dram_store_bytes;
     report.npu_macs += r.macs;
-    const std::uint64_t again = macs_again(s.executable, tag);
+    const auto done = expanded.find(tag);
+    const std::uint64_t again =
+        done == expanded.end() ? 0 : done->second - std::min(done->second, op.macs);
     if (r.macs != op.macs + again && !s.failure)
       report.imbalances.push_back(fmt::format(
           "{} '{}': the graph has {} MACs, the program {} more where tiles overlap, the NPU did {}",

@@ -22,7 +22,11 @@ std::optional<double> FusionCost::window_cycles(const WindowShape& s) const {
   const auto bytes = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
   const std::uint64_t in = bytes(s.n * s.ih * s.iw * s.ic), out = bytes(s.n * s.oh * s.ow * s.oc);
   const bool sram = in + out <= options_.sram_bytes;
-  const TransferRates rates = transfer_rates(options_, sram, sram);
+  return tiled_cycles(s, transfer_rates(options_, sram, sram));
+}
+
+std::optional<double> FusionCost::tiled_cycles(const WindowShape& s,
+                                               const TransferRates& rates) const {
   const auto tiling = tilings_.choose(s, options_.npu, rates);
   if (!tiling) return std::nullopt;
   return estimate_cycles(s, *tiling, options_.npu, rates);
@@ -66,9 +70,7 @@ std::optional<std::string> FusionCost::refusal(const WindowShape& window,
 std::optional<double> FusionCost::near_cycles(const WindowShape& s, bool ahead) const {
   TransferRates rates = transfer_rates(options_, true, true);
   if (ahead) rates.ahead = true, rates.ahead_per_byte = 1 / options_.memory.sram_bytes_per_cycle;
-  const auto tiling = tilings_.choose(s, options_.npu, rates);
-  if (!tiling) return std::nullopt;
-  return estimate_cycles(s, *tiling, options_.npu, rates);
+  return tiled_cycles(s, rates);
 }
 
 std::optional<std::string> FusionCost::expansion_refusal(const WindowShape& conv,

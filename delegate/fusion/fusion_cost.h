@@ -29,6 +29,7 @@ class FusionCost {
 
  private:
   std::optional<double> window_cycles(const WindowShape& shape) const;
+  std::optional<double> tiled_cycles(const WindowShape& shape, const TransferRates& rates) const;
   std::optional<double> near_cycles(const WindowShape& shape, bool ahead) const;
   double own_cycles(std::size_t index, const WindowShape& window) const;
 

@@ -13,15 +13,6 @@ namespace deputy::delegate::onnx_import {
 
 namespace {
 
-/// Zero points as the little-endian bytes of their tensor's type.
-std::vector<std::uint8_t> integers(DType dtype, const std::vector<std::int32_t>& values) {
-  std::vector<std::uint8_t> out;
-  for (const std::int32_t v : values)
-    for (std::size_t i = 0; i < dtype_size(dtype); ++i)
-      out.push_back(static_cast<std::uint8_t>(v >> (8 * i)));
-  return out;
-}
-
 /// The int64 bias of a 16x8 operator as int32, which DequantizeLinear takes, or as floats where an
 /// entry needs more bits.
 Tensor narrow_bias(Tensor t) {
@@ -129,7 +120,8 @@ int Exporter::dequantised(int value, const Quantisation& quant, std::int64_t axi
       quant.per_channel() ? Shape{static_cast<std::int32_t>(quant.scale.size())} : Shape{};
   std::vector<int> inputs = {value, add_floats(numbered("s"), shape, quant.scale)};
   if (zero_point) {
-    inputs.push_back(add_constant(numbered("z"), dtype, shape, integers(dtype, quant.zero_point)));
+    inputs.push_back(
+        add_constant(numbered("z"), dtype, shape, integer_bytes(dtype, quant.zero_point)));
   }
   std::vector<arch::OnnxAttr> attrs;
   if (quant.per_channel()) attrs.push_back(ints_attr("axis", {axis}));
@@ -143,7 +135,7 @@ int Exporter::quantised(TensorId like, int value) {
   if (!d.quant.present()) return value;
   const int scale = add_floats(numbered("s"), {}, d.quant.scale);
   const int zero =
-      add_constant(numbered("z"), d.dtype, {}, integers(d.dtype, {d.quant.zero_point[0]}));
+      add_constant(numbered("z"), d.dtype, {}, integer_bytes(d.dtype, {d.quant.zero_point[0]}));
   value = add("QuantizeLinear", {value, scale, zero});
   in_domain_of(d.dtype);
   value = add("DequantizeLinear", {value, scale, zero});

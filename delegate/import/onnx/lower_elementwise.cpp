@@ -48,9 +48,7 @@ std::optional<Twin> constant_twin(Lowering& l, int value, DType type) {
   Value& made = l.model.value(out.value);
   made.desc.dtype = type, made.desc.shape = l.shape(value), made.constant = made.shaped = true;
   const std::int32_t zero = type == DType::kUint8 ? 128 : 0;
-  const int step = zero + ((*real)[0] < 0 ? -1 : 1);
-  for (std::size_t i = 0; i < dtype_size(type); ++i)
-    made.data.push_back(static_cast<std::uint8_t>(step >> (8 * i)));
+  made.data = integer_bytes(type, {zero + ((*real)[0] < 0 ? -1 : 1)});
   out.quant = {{std::fabs((*real)[0])}, {zero}, 0};
   return out;
 }

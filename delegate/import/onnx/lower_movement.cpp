@@ -1,6 +1,5 @@
 // Operators that move elements: on whatever the float is made of, so that integers stay integers.
 #include <algorithm>
-#include <numeric>
 
 #include "delegate/import/onnx/lowering.h"
 
@@ -133,9 +132,8 @@ bool pad(Lowering& l, const Node& node) {
       std::any_of(pads->begin(), pads->end(), [](auto p) { return p < 0; }))
     return false;
   if (std::all_of(pads->begin(), pads->end(), [](auto p) { return p == 0; })) {
-    std::vector<int> order(rank);
-    std::iota(order.begin(), order.end(), 0);
-    permuted(l, node.inputs[0], node.outputs[0], order);  // PyTorch puts one before average pools
+    const int x = node.inputs[0];
+    permuted(l, x, node.outputs[0], l.plain(x));  // PyTorch puts one before average pools
     return true;
   }
   float value = node.node.real("value", 0);
@@ -237,8 +235,7 @@ bool lower_movement(Lowering& l, const Node& node) {
   if (x == kNoValue) return false;
   if (op == "Identity" || op == "Dropout" || op == "Transpose") {
     if (node.outputs.size() > 1) return false;
-    std::vector<int> order(l.rank(x));
-    std::iota(order.begin(), order.end(), 0);
+    Form order = l.plain(x);
     if (op == "Transpose") {
       const auto perm = node.node.integers("perm");
       for (std::size_t d = 0; d < order.size(); ++d)

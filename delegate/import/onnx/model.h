@@ -78,6 +78,9 @@ base::Result<std::vector<std::uint8_t>> external_data(const std::string& folder,
 /// QLinear* operators with constant scales, as DQ, the operator on floats, Q.
 void expand_qoperators(Model& model);
 
+/// Integers as the little-endian bytes of a tensor of this type.
+std::vector<std::uint8_t> integer_bytes(DType dtype, const std::vector<std::int32_t>& values);
+
 /// A float32 constant's numbers, and a new one.
 std::vector<float> floats_of(const Model& model, int id);
 int add_floats(Model& model, std::string name, Shape shape, const std::vector<float>& data);
