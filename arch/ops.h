@@ -16,26 +16,22 @@
 namespace deputy::arch {
 
 // One row per operator. The numbers are part of the executable format: append only.
-#define DEPUTY_OP_KINDS(X)                                                                         \
-  X(0, CONV_2D)                                                                                    \
-  X(1, DEPTHWISE_CONV_2D)                                                                          \
-  X(2, FULLY_CONNECTED)                                                                            \
-  X(3, ADD) X(4, SUB) X(5, MUL) X(6, AVERAGE_POOL_2D) X(7, MAX_POOL_2D) X(8, MEAN) X(9, PAD) X(    \
-      10, PADV2) X(11, MIRROR_PAD) X(12, CONCATENATION) X(13, RESHAPE) X(14, SQUEEZE)              \
-      X(15, EXPAND_DIMS) X(16, SOFTMAX) X(17, LOG_SOFTMAX) X(18, LOGISTIC) X(19, TANH) X(20, RELU) \
-          X(21, RELU6) X(22, RELU_N1_TO_1) X(23, LEAKY_RELU) X(24, PRELU) X(25, HARD_SWISH)        \
-              X(26, ELU) X(27, GELU) X(28, MINIMUM) X(29, MAXIMUM) X(30, TRANSPOSE) X(31, SLICE)   \
-                  X(32, STRIDED_SLICE) X(33, SPLIT) X(34, SPLIT_V) X(35, RESIZE_BILINEAR)          \
-                      X(36, RESIZE_NEAREST_NEIGHBOR) X(37, TRANSPOSE_CONV) X(38, QUANTIZE) X(      \
-                          39, DEQUANTIZE) X(40, ARG_MAX) X(41, ARG_MIN) X(42, ABS)                 \
-                          X(43, SQUARED_DIFFERENCE) X(44, SUM) X(45, REDUCE_MAX) X(                \
-                              46, REDUCE_MIN) X(47, L2_NORMALIZATION) X(48, BATCH_TO_SPACE_ND)     \
-                              X(49, SPACE_TO_BATCH_ND) X(50, DEPTH_TO_SPACE) X(51, SPACE_TO_DEPTH) \
-                                  X(52, GATHER) X(53, PACK) X(54, UNPACK) X(55, REVERSE_V2)        \
-                                      X(56, TILE) X(57, DIV) X(58, EXP) X(59, NEG) X(60, SQRT)     \
-                                          X(61, RSQRT) X(62, CAST) X(63, SHAPE) X(64, FILL)        \
-                                              X(65, BATCH_MATMUL) X(66, FLOOR) X(67, CEIL)         \
-                                                  X(68, ROUND) X(69, SIN) X(70, COS) X(71, ONNX)
+// clang-format off
+#define DEPUTY_OP_KINDS(X)                                                                        \
+  X(0, CONV_2D) X(1, DEPTHWISE_CONV_2D) X(2, FULLY_CONNECTED) X(3, ADD) X(4, SUB) X(5, MUL)       \
+  X(6, AVERAGE_POOL_2D) X(7, MAX_POOL_2D) X(8, MEAN) X(9, PAD) X(10, PADV2) X(11, MIRROR_PAD)     \
+  X(12, CONCATENATION) X(13, RESHAPE) X(14, SQUEEZE) X(15, EXPAND_DIMS) X(16, SOFTMAX)            \
+  X(17, LOG_SOFTMAX) X(18, LOGISTIC) X(19, TANH) X(20, RELU) X(21, RELU6) X(22, RELU_N1_TO_1)     \
+  X(23, LEAKY_RELU) X(24, PRELU) X(25, HARD_SWISH) X(26, ELU) X(27, GELU) X(28, MINIMUM)          \
+  X(29, MAXIMUM) X(30, TRANSPOSE) X(31, SLICE) X(32, STRIDED_SLICE) X(33, SPLIT) X(34, SPLIT_V)   \
+  X(35, RESIZE_BILINEAR) X(36, RESIZE_NEAREST_NEIGHBOR) X(37, TRANSPOSE_CONV) X(38, QUANTIZE)     \
+  X(39, DEQUANTIZE) X(40, ARG_MAX) X(41, ARG_MIN) X(42, ABS) X(43, SQUARED_DIFFERENCE)            \
+  X(44, SUM) X(45, REDUCE_MAX) X(46, REDUCE_MIN) X(47, L2_NORMALIZATION)                          \
+  X(48, BATCH_TO_SPACE_ND) X(49, SPACE_TO_BATCH_ND) X(50, DEPTH_TO_SPACE) X(51, SPACE_TO_DEPTH)   \
+  X(52, GATHER) X(53, PACK) X(54, UNPACK) X(55, REVERSE_V2) X(56, TILE) X(57, DIV) X(58, EXP)     \
+  X(59, NEG) X(60, SQRT) X(61, RSQRT) X(62, CAST) X(63, SHAPE) X(64, FILL) X(65, BATCH_MATMUL)    \
+  X(66, FLOOR) X(67, CEIL) X(68, ROUND) X(69, SIN) X(70, COS) X(71, ONNX)
+// clang-format on
 
 enum class OpKind : std::uint16_t {
 #define DEPUTY_OP_ENUM(number, name) name = number,

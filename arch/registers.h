@@ -197,6 +197,7 @@ inline constexpr std::uint32_t kRings = 4, kRingStride = 0x40;
     "the host's threshold, low half")                                                    \
   X(kTimeline##N##WaitHi, "TIMELINE" #N "_WAIT_HI", O + 0x1C, kRw, 0, 0xFFFFFFFF,        \
     "high half; IRQ_STATUS bit n is set while armed and VALUE >= WAIT or failed")
+// clang-format off
 #define DEPUTY_SYNC_REGISTERS(X)                                                                  \
   X(kId, "ID", 0x00, kRo, 0x44505301, 0xFFFFFFFF, "'DPS' and the version")                        \
   X(kTimelines, "TIMELINES", 0x04, kRo, 16, 0xFFFFFFFF, "timelines there are")                    \
@@ -208,14 +209,20 @@ inline constexpr std::uint32_t kRings = 4, kRingStride = 0x40;
   DEPUTY_TIMELINE_REGISTERS(X, 0, 0x100)                                                          \
   DEPUTY_TIMELINE_REGISTERS(X, 1, 0x120)                                                          \
   DEPUTY_TIMELINE_REGISTERS(X, 2, 0x140)                                                          \
-  DEPUTY_TIMELINE_REGISTERS(X, 3, 0x160) DEPUTY_TIMELINE_REGISTERS(X, 4, 0x180)                   \
-      DEPUTY_TIMELINE_REGISTERS(X, 5, 0x1A0) DEPUTY_TIMELINE_REGISTERS(X, 6, 0x1C0)               \
-          DEPUTY_TIMELINE_REGISTERS(X, 7, 0x1E0) DEPUTY_TIMELINE_REGISTERS(X, 8, 0x200)           \
-              DEPUTY_TIMELINE_REGISTERS(X, 9, 0x220) DEPUTY_TIMELINE_REGISTERS(X, 10, 0x240)      \
-                  DEPUTY_TIMELINE_REGISTERS(X, 11, 0x260) DEPUTY_TIMELINE_REGISTERS(X, 12, 0x280) \
-                      DEPUTY_TIMELINE_REGISTERS(X, 13, 0x2A0)                                     \
-                          DEPUTY_TIMELINE_REGISTERS(X, 14, 0x2C0)                                 \
-                              DEPUTY_TIMELINE_REGISTERS(X, 15, 0x2E0)
+  DEPUTY_TIMELINE_REGISTERS(X, 3, 0x160)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 4, 0x180)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 5, 0x1A0)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 6, 0x1C0)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 7, 0x1E0)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 8, 0x200)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 9, 0x220)                                                          \
+  DEPUTY_TIMELINE_REGISTERS(X, 10, 0x240)                                                         \
+  DEPUTY_TIMELINE_REGISTERS(X, 11, 0x260)                                                         \
+  DEPUTY_TIMELINE_REGISTERS(X, 12, 0x280)                                                         \
+  DEPUTY_TIMELINE_REGISTERS(X, 13, 0x2A0)                                                         \
+  DEPUTY_TIMELINE_REGISTERS(X, 14, 0x2C0)                                                         \
+  DEPUTY_TIMELINE_REGISTERS(X, 15, 0x2E0)
+// clang-format on
 inline constexpr std::uint32_t kTimelineCount = 16, kTimelineStride = 0x20;
 
 // The IOMMU translates what engines access, by the context of the ring their job came from. Context
